@@ -7,7 +7,16 @@
 
 #include "proftrace/types.h"
 
-#define PT_EXPORT __attribute__((visibility("default")))
+/* Where a host enters. Its stack may be a coroutine's of its own making and begin at an odd multiple of 8: clang keeps
+ * vectors on the stack and trusts its alignment; gcc, with our options, asks for none but where PT_ALIGNS_STACK is. */
+#ifdef __clang__
+#define PT_ON_ANY_STACK PT_ALIGNS_STACK
+#else
+#define PT_ON_ANY_STACK
+#endif
+#define PT_EXPORT __attribute__((visibility("default"))) PT_ON_ANY_STACK
+/* Two or three instructions and a jump, too short to align a stack for: its slow half is PT_ON_ANY_STACK instead. */
+#define PT_EXPORT_FAST __attribute__((visibility("default")))
 /* Never inlined, and placed in a cold section: with the slow half inlined, gcc would save five registers at the
  * entry of the hook. */
 #define PT_COLD __attribute__((noinline, cold))

@@ -25,7 +25,7 @@ class Tracer:
 
     @property
     def is_ours(self):
-        return self.key in ("bare", "off", "sampled", "full", "run", "outside", "window")
+        return self.key in ("bare", "off", "sampled", "full", "wheel", "wheel-full", "run", "outside", "window")
 
 
 def library(pattern):
@@ -48,12 +48,16 @@ def tracers(proftrace_library, proftrace, out):
     memray = python_with("memray", "/usr/bin/python3", os.path.join(os.path.dirname(proftrace), "peers-venv/bin/python"))
     je, tc = library("libjemalloc.so.2"), library("libtcmalloc.so.4")
     lttng = [library("liblttng-ust-libc-wrapper.so*"), library("liblttng-ust-fork.so*")]
+    of_wheel = os.path.join(os.path.dirname(proftrace), "../build-wheel/stage/lib/libproftrace.so")  # when scripts/build-wheel ran
+    has_wheel = lambda: os.path.exists(of_wheel)  # noqa: E731
     rows = [
         Tracer("bare", "untraced"),
         Tracer("off", "proftrace, PROFTRACE_DISABLE=1", preload=proftrace_library, env={**ours, "PROFTRACE_DISABLE": "1"}),
         Tracer("sampled", "**proftrace, defaults**", preload=proftrace_library, env=ours),
         Tracer("full", "**proftrace, full heap**", preload=proftrace_library,
                env={**ours, "PROFTRACE_HEAP": "full", "PROFTRACE_STACKS": "0"}),
+        Tracer("wheel", "**proftrace of the wheel, defaults**", has_wheel, of_wheel, ours),
+        Tracer("wheel-full", "**proftrace of the wheel, full heap**", has_wheel, of_wheel, {**ours, "PROFTRACE_HEAP": "full", "PROFTRACE_STACKS": "0"}),
         Tracer("outside", "**proftrace, outside of its profiler windows**", preload=proftrace_library,
                env={**ours, "PROFTRACE_WINDOW": "skip_first=99999999"}),
         Tracer("window", "**proftrace, all steps in a profiler window**", preload=proftrace_library,

@@ -47,7 +47,7 @@ def hook(key, kind, title, operation, size):
 # Five short commands, of which two are forked only and three are executed, too; a hundred times.
 STORM = "for i in {1..100}; do /bin/true; (:); /bin/echo -n; x=$(:); /bin/true; done"
 
-OURS = ["bare", "off", "sampled", "full"]
+OURS = ["bare", "off", "sampled", "full", "wheel", "wheel-full"]
 HEAP_PEERS = ["jemalloc-sampling", "tcmalloc-sampling", "lttng", "uftrace", "heaptrack"]
 
 WORKLOADS = [
@@ -88,11 +88,11 @@ WORKLOADS = [
     hook("W3", "step", "a millisecond of computing and a sleep of 300 us: the thread's clock is read behind each", "step", 2000),
     hook("W2", "waitpid", "waitpid without waiting, of a child that lives", "call", 500000),
     Workload("I3", "one of 1,000 files: stat, open, three reads, seek, close, a line to a log", "visit",
-             program("b_mixed", lambda p: f"{p.memory}/i3"), 40000, 1000, ["bare", "sampled"], events=8),
+             program("b_mixed", lambda p: f"{p.memory}/i3"), 40000, 1000, ["bare", "sampled", "wheel"], events=8),
     Workload("files", "5,000 small files opened, read and closed from Python", "file",
              python("b_small_files.py", lambda p: f"{p.data}/small"), 5000, 500, ["bare", "sampled", "full", "strace"]),
     Workload("start", "/bin/true started and ended, one after another", "process",
-             lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/true"], 300, 10, ["bare", "off", "sampled", "full", "lttng"]),
+             lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/true"], 300, 10, ["bare", "off", "sampled", "full", "wheel", "lttng"]),
     Workload("storm", "a script of 500 short commands: two in five are forked, three are executed, too", "script",
              lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/bash", "-c", STORM], 9, 1, ["bare", "sampled"], events=500),
     Workload("python", "python3 -c pass started and ended, one after another", "process",

@@ -194,7 +194,7 @@ PT_NOINLINE static void releasing(pt_u32 kind, void *block)
 
 /* ---- the hooks ---- */
 
-PT_NOINLINE static void *malloc_slow(size_t size)
+PT_NOINLINE PT_ON_ANY_STACK static void *malloc_slow(size_t size)
 {
     void *block = real_malloc(size);
     if (pt_switches.heap)
@@ -202,12 +202,12 @@ PT_NOINLINE static void *malloc_slow(size_t size)
     return block;
 }
 
-PT_EXPORT void *malloc(size_t size)
+PT_EXPORT_FAST void *malloc(size_t size)
 {
     return pt_likely(count_fast(size)) ? real_malloc(size) : malloc_slow(size);
 }
 
-PT_NOINLINE static void *calloc_slow(size_t count, size_t size)
+PT_NOINLINE PT_ON_ANY_STACK static void *calloc_slow(size_t count, size_t size)
 {
     void *block = real_calloc(count, size);
     if (pt_switches.heap)
@@ -215,7 +215,7 @@ PT_NOINLINE static void *calloc_slow(size_t count, size_t size)
     return block;
 }
 
-PT_EXPORT void *calloc(size_t count, size_t size)
+PT_EXPORT_FAST void *calloc(size_t count, size_t size)
 {
     size_t bytes;
     if (pt_unlikely(__builtin_mul_overflow(count, size, &bytes) || !count_fast(bytes)))
@@ -224,7 +224,7 @@ PT_EXPORT void *calloc(size_t count, size_t size)
 }
 
 /* All but the common case: NULL, early blocks, sampled blocks, new threads, full mode. */
-PT_NOINLINE static void free_slow(void *block)
+PT_NOINLINE PT_ON_ANY_STACK static void free_slow(void *block)
 {
     if (!block || pt_boot_owns(block))
         return;
@@ -233,7 +233,7 @@ PT_NOINLINE static void free_slow(void *block)
     real_free(block);
 }
 
-PT_EXPORT void free(void *block)
+PT_EXPORT_FAST void free(void *block)
 {
     struct pt_thread_area *area = pt_self->area;
     if (pt_unlikely(!area || pt_maybe_sampled(block))) {
