@@ -59,7 +59,7 @@ class Function:
         self.name, self.line = _name_of(head), line
         # The macros of hook rows and inline helpers of preload/ make static functions.
         self.is_static = bool(re.search(r"\bstatic\b|\bPT_ALWAYS_INLINE\b", head)) or self.name.startswith("hook_") or self.name.isupper()
-        self.is_exported = bool(re.search(r"\bPT_EXPORT\b", head))
+        self.is_exported = bool(re.search(r"\bPT_EXPORT(?:_FAST)?\b", head))
         self.parameters = _parameters_of(head, self.name)
         self.lines = body.count("\n") + 1
         self.complexity = 1 + len(KEYWORDS.findall(body))
