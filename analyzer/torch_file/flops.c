@@ -41,6 +41,18 @@ static double convolution(const struct pt_torch_event *event)
     return flops;
 }
 
+/* Each gradient multiplies as often as the convolution itself did: each element of what came out of it (or went in,
+ * where it is transposed) with the weights of one channel. */
+static double convolution_backward(const struct pt_torch_event *event)
+{
+    const struct pt_torch_shapes *shapes = &event->shapes;
+    if (shapes->n < 3 || !event->gradients || shapes->n_dims[0] < 3 || shapes->n_dims[2] < 3 ||
+        !(shapes->dims[2][0] > 0))
+        return NAN;
+    return 2 * product(shapes, event->is_transposed ? 1 : 0) * product(shapes, 2) / shapes->dims[2][0] *
+           event->gradients;
+}
+
 double pt_torch_flops(const struct pt_torch_event *event)
 {
     const struct pt_torch_shapes *shapes = &event->shapes;
@@ -57,6 +69,8 @@ double pt_torch_flops(const struct pt_torch_event *event)
         return matrices(shapes, 1, 3);
     if (!strcmp(name, "aten::conv2d"))
         return convolution(event);
+    if (!strcmp(name, "aten::convolution_backward"))
+        return convolution_backward(event);
     if ((!strcmp(name, "aten::mul") || !strcmp(name, "aten::add")) && shapes->n_dims[0])
         return product(shapes, 0);
     return NAN;

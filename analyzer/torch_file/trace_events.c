@@ -239,6 +239,20 @@ static void read_convolution(const cJSON *args, struct pt_torch_event *event)
         event->groups = 0;
 }
 
+/* Of aten::convolution_backward(gradient, input, weight, bias sizes, stride, padding, dilation, transposed, output
+ * padding, groups, which gradients). */
+static void read_convolution_backward(const cJSON *args, struct pt_torch_event *event)
+{
+    const cJSON *values = cJSON_GetObjectItemCaseSensitive(args, "Concrete Inputs");
+    const char *transposed = cJSON_GetStringValue(cJSON_GetArrayItem(values, 7));
+    const char *which = cJSON_GetStringValue(cJSON_GetArrayItem(values, 10));
+    if (!cJSON_IsArray(values) || !transposed || !which || strncmp(which, "[", 1) != 0)
+        return;
+    const char *second = strchr(which, ',');
+    event->is_transposed = !strcmp(transposed, "True");
+    event->gradients = !strncmp(which + 1, "True", 4) + (second && !strncmp(second, ", True", 6));
+}
+
 static bool read_event(const cJSON *object, struct pt_torch_event *event)
 {
     const cJSON *args = cJSON_GetObjectItemCaseSensitive(object, "args");
@@ -268,6 +282,8 @@ static bool read_event(const cJSON *object, struct pt_torch_event *event)
         read_shapes(args, &event->shapes);
         if (!strcmp(event->name, "aten::conv2d"))
             read_convolution(args, event);
+        if (!strcmp(event->name, "aten::convolution_backward"))
+            read_convolution_backward(args, event);
     }
     return true;
 }

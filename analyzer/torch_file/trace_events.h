@@ -38,6 +38,8 @@ struct pt_torch_event {
     bool is_of_cpu;           /* MEMORY */
     double groups;            /* of a convolution; 0 = not known */
     double stride[2], padding[2], dilation[2];
+    pt_u32 gradients;   /* of a convolution's backward: those with respect to its input and its weight; 0 = not known */
+    bool is_transposed; /* that convolution */
     struct pt_torch_shapes shapes; /* OPERATOR */
 };
 

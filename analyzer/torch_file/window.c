@@ -66,19 +66,22 @@ static pt_u32 thread_of(struct reading *reading, pt_u64 number)
     return (pt_u32)(*slot - 1);
 }
 
-/* "ptsync:TIME:PID:THREAD:KIND:FIRST:EPOCH:PARAMETERS" */
+/* "ptsync:TIME:PID:THREAD:KIND:FIRST:EPOCH:PARAMETERS:PEAK"; files of older versions have no PEAK. */
 static bool read_marker(struct reading *reading, const struct pt_torch_event *event)
 {
     static const char *const kinds[] = {"steps", "every", "epoch", "validation"};
     struct pt_torch_window *window = reading->window;
     pt_i64 at_ns;
+    pt_u64 peak_gflops = 0;
     char kind[16];
     if (strncmp(event->name, PT_WINDOW_MARKER, sizeof PT_WINDOW_MARKER - 1) != 0)
         return false;
-    if (sscanf(event->name + sizeof PT_WINDOW_MARKER - 1, "%" SCNd64 ":%u:%u:%15[a-z]:%" SCNu64 ":%u:%" SCNu64, &at_ns,
-               &window->pid, &window->thread_id, kind, &window->first_step, &window->epoch, &window->parameters) == 7 &&
+    if (sscanf(event->name + sizeof PT_WINDOW_MARKER - 1,
+               "%" SCNd64 ":%u:%u:%15[a-z]:%" SCNu64 ":%u:%" SCNu64 ":%" SCNu64, &at_ns, &window->pid,
+               &window->thread_id, kind, &window->first_step, &window->epoch, &window->parameters, &peak_gflops) >= 7 &&
         at_ns >= 0 && at_ns < (1ll << 62)) {
         reading->own_thread = event->thread;
+        window->peak_flops_per_s = (double)peak_gflops * 1e9;
         for (pt_u32 i = 0; i < sizeof kinds / sizeof *kinds; i++)
             if (!strcmp(kind, kinds[i]))
                 window->kind = (enum pt_torch_window_kind)i;

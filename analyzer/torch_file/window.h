@@ -40,6 +40,7 @@ struct pt_torch_window {
     pt_u64 first_step;     /* steps that were done before it; epoch: the first is 1 */
     pt_u32 epoch;
     pt_u64 parameters;       /* of the optimizer; 0 = not known */
+    double peak_flops_per_s; /* that the device is capable of, as the user said; 0 = nobody did */
     pt_i64 start_ns, end_ns; /* between the markers */
     pt_u64 steps;            /* that it holds */
     pt_i64 steps_ns;

@@ -5,7 +5,7 @@
 # comes first: where one is on, no window begins, and where one is about to start, ours ends before it. What cannot be done is said in the
 # trace (phase profiler), never to the program.
 
-NUMBERS = {"skip_first": 0, "wait": 0, "warmup": 1, "active": 3, "repeat": 1, "every_n_steps": 0}
+NUMBERS = {"skip_first": 0, "wait": 0, "warmup": 1, "active": 3, "repeat": 1, "every_n_steps": 0, "peak_gflops": 0}
 MARKERS = 5  # at each end: the first takes longest, the least distance is the best one
 NEVER = -1
 QUIET = "KINETO_LOG_LEVEL"
@@ -131,7 +131,7 @@ class Open:
         kinds, settings = torch_profiler.ProfilerActivity, state.settings
         self.is_validation = kind == "validation"
         self.first = state.steps + warmup
-        self.what = f"{kind}:{self.first}:{state.epoch}:{parameters}"
+        self.what = f"{kind}:{self.first}:{state.epoch}:{parameters}:{state.number['peak_gflops']}"
         self.path = trace_path(kind, self.first)
         self.pid = modules["os"].getpid()
         self.left_warmup, self.left, self.active = warmup, warmup + active, active

@@ -91,7 +91,7 @@ class Windows(unittest.TestCase):
 
     def test_the_table_is_that_of_torch(self):
         """Calls and FLOPs are equal, times to the microsecond in which each event was written."""
-        run = self.run_one("skip_first=3,active=4,record_shapes,with_flops", "table")
+        run = self.run_one("skip_first=3,active=4,record_shapes,with_flops,peak_gflops=1000", "table")
         self.assert_unnoticed(run)
         (table,) = [file for file in run.files if file.endswith(".table")]
         with open(table, encoding="utf-8") as file:
@@ -111,10 +111,13 @@ class Windows(unittest.TestCase):
         (window,) = stage["profiler_windows"]
         if HAS_KINETO:
             self.assertGreater(sum(row["flops"] is not None for row in ours.values()), 2)
-            all_flops = sum(row[3] for row in own.values())
+            # Its table leaves out the backward of the convolution: 8 x 8 numbers in 8 channels of 8 images, each of 3 x 3 weights of 3 channels.
+            self.assertEqual(ours["aten::convolution_backward"]["flops"], 4 * 2 * 8 * 8 * 8 * 8 * 3 * 3 * 3)
+            all_flops = sum(row[3] for row in own.values()) + ours["aten::convolution_backward"]["flops"]
             self.assertAlmostEqual(window["flops_per_step"], all_flops / 4, delta=1)
             parameters = 3 * 8 * 9 + 8 + 512 * 10 + 10
             self.assertAlmostEqual(window["flops_per_parameter"], all_flops / 4 / parameters, delta=1e-6 * all_flops)
+            self.assertAlmostEqual(window["flops_utilization_percent"], window["flops_per_s"] / 1e12 * 100, delta=0.0006)  # percents have three digits
         else:
             self.assertIsNone(window["flops_per_step"])
 

@@ -142,6 +142,10 @@ static double flops(const char *name, const char *dims, const char *values)
     return found;
 }
 
+#define BACKWARD(transposed, which)                                                                                    \
+    "[\"\", \"\", \"\", \"[4]\", \"[1, 1]\", \"[0, 0]\", \"[1, 1]\", \"" transposed "\", \"[0, 0]\", \"1\", \"" which  \
+    "\"]"
+
 static void test_flops(void **state)
 {
     (void)state;
@@ -154,6 +158,13 @@ static void test_flops(void **state)
     /* (17 + 2 - 2 - 1) / 2 + 1 = 9 in each direction */
     assert_true(flops("aten::conv2d", "[[8, 4, 17, 17], [6, 2, 3, 3], []]", convolution) ==
                 2.0 * 8 * 9 * 9 * 6 * 4 * 3 * 3 / 2);
+    assert_true(flops("aten::convolution_backward", "[[2, 4, 14, 14], [2, 8, 16, 16], [4, 8, 3, 3]]",
+                      BACKWARD("False", "[True, True, True]")) == 2 * 2.0 * 2 * 4 * 14 * 14 * 8 * 9);
+    assert_true(flops("aten::convolution_backward", "[[2, 4, 14, 14], [2, 8, 16, 16], [4, 8, 3, 3]]",
+                      BACKWARD("False", "[False, True, True]")) == 2.0 * 2 * 4 * 14 * 14 * 8 * 9);
+    assert_true(flops("aten::convolution_backward", "[[2, 6, 9], [2, 4, 7], [4, 6, 3]]",
+                      BACKWARD("True", "[True, True, False]")) == 2 * 2.0 * 2 * 4 * 7 * 6 * 3);
+    assert_true(isnan(flops("aten::convolution_backward", "[[2, 4, 14, 14], [2, 8, 16, 16], [4, 8, 3, 3]]", "[]")));
     assert_true(isnan(flops("aten::relu", "[[7, 3]]", "[]")));
     assert_true(isnan(flops("aten::mm", "[[2, 3]]", "[]")));
     assert_true(isnan(flops("aten::mm", "[[2, -3], [3, 4]]", "[]")));

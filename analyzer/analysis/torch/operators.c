@@ -25,7 +25,8 @@ struct seen_window {
     const struct pt_process *process;
     pt_u64 steps, operators, parameters, left_out;
     pt_i64 start_ns, steps_ns, operators_ns;
-    double flops; /* NAN = not known */
+    double flops;            /* NAN = not known */
+    double peak_flops_per_s; /* 0 = not known */
 };
 
 struct stage_sums {
@@ -113,6 +114,7 @@ static void seen(void *context, const struct pt_torch_window *window, const char
     row.steps = window->steps;
     row.steps_ns = window->steps ? window->steps_ns : window->end_ns - window->start_ns;
     row.parameters = window->parameters;
+    row.peak_flops_per_s = window->peak_flops_per_s;
     row.left_out = window->left_out;
     if (window->is_cut)
         row.problem = "its file is not whole";
@@ -344,7 +346,8 @@ static struct window_row row_without(struct pt_profile *profile, const struct se
 static void set_flops(struct window_row *row, const struct seen_window *window)
 {
     const double of_step = window->flops / (window->steps ? (double)window->steps : 1);
-    row->flops_utilization_percent = pt_unknown("how many the device can do at most is not known");
+    row->flops_utilization_percent =
+        pt_unknown("PROFTRACE_WINDOW does not say how many the device can do at most (peak_gflops)");
     if (isnan(window->flops)) {
         row->flops_per_step = row->flops_per_parameter = row->flops_per_s =
             pt_unknown("no operator with known FLOPs, or record_shapes was not asked for");
@@ -355,6 +358,12 @@ static void set_flops(struct window_row *row, const struct seen_window *window)
                                                   : pt_unknown("no optimizer said how many there are");
     row->flops_per_s = window->steps_ns > 0 ? pt_real(window->flops / ((double)window->steps_ns / 1e9))
                                             : pt_unknown("it took no time");
+    if (!(window->peak_flops_per_s > 0) || window->steps_ns <= 0)
+        return;
+    const double percent = 100 * window->flops / ((double)window->steps_ns / 1e9) / window->peak_flops_per_s;
+    row->flops_utilization_percent =
+        percent <= 100 ? pt_real(percent)
+                       : pt_unknown("it did more than peak_gflops of PROFTRACE_WINDOW says is possible");
 }
 
 static struct window_row row_of(struct pt_profile *profile, const struct seen_window *window)
