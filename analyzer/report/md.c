@@ -346,3 +346,15 @@ void pt_render_md(const struct pt_doc *doc, const struct pt_render_options *opti
         pt_str_add(out, "\nSome tables were left out for size; report.json has them all.\n");
     pt_str_add(out, "\n<!-- proftrace:report -->\n");
 }
+
+void pt_render_md_panels(const struct pt_doc *doc, struct pt_str *out)
+{
+    for (size_t i = 0; i < doc->stages.n; i++) {
+        const struct pt_doc_stage *stage = doc->stages.items[i];
+        put_heading(out, stage->name, 2);
+        for (size_t j = 0; j < stage->panels.n; j++) {
+            put_heading(out, stage->panels.items[j]->title, 3);
+            put_body(out, stage->panels.items[j]);
+        }
+    }
+}

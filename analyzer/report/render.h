@@ -33,6 +33,9 @@ struct pt_renderer {
 /* A page with nothing but the panels of each stage. */
 void pt_render_html_panels(const struct pt_doc *doc, struct pt_str *out);
 
+/* The same as Markdown. */
+void pt_render_md_panels(const struct pt_doc *doc, struct pt_str *out);
+
 /* In the order of renderers.def, closed by a row without name. */
 extern const struct pt_renderer pt_renderers[];
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: which row of one run is which of the other, and the sums of rows that are one. Threads: any.
+ */
+#include "change.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_document.h"
+#include "util/auto.h"
+#include "util/map.h"
+
+const struct pt_diff_table_kind pt_diff_tables[PT_DIFF__TABLES] = {
+#define TABLE(id, path, label, apart, seconds, count, bytes, title)                                                    \
+    {#id, path, label, apart, seconds, count, bytes, title},
+#include "tables.def"
+#undef TABLE
+};
+
+struct collecting {
+    const struct pt_diff_table_kind *kind;
+    struct pt_changes changes;
+    struct pt_intern names;
+    struct pt_map by_name; /* address of the interned name -> index + 1 */
+};
+
+static double amount(const cJSON *row, const char *key)
+{
+    const double number = *key ? pt_member_number(row, key) : 0;
+    return isfinite(number) ? number : 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Two checkouts have the same file in two folders, and an edited one has its functions in other lines. */
+static struct pt_change *change_of(struct collecting *c, const cJSON *row, const char *label)
+{
+    const char *apart = *c->kind->apart ? pt_member_text(row, c->kind->apart) : NULL;
+    const char *file = pt_member_text(row, "file");
+    PT_AUTO(pt_str_fini) struct pt_str name = {0};
+    pt_str_printf(&name, "%s\n%s\n%s", label, apart ? base_name(apart) : "", file ? base_name(file) : "");
+    uint64_t *index = pt_map_at(&c->by_name, (uintptr_t)pt_intern_text(&c->names, pt_str_text(&name)));
+    if (!*index) {
+        pt_vec_push(&c->changes, ((struct pt_change){.label = label, .apart = apart, .file = file}));
+        *index = c->changes.n;
+    }
+    return &c->changes.items[*index - 1];
+}
+
+static void take_row(struct collecting *c, const cJSON *row, enum pt_diff_side side)
+{
+    const char *label = pt_member_text(row, c->kind->label);
+    if (!label)
+        return;
+    struct pt_change *change = change_of(c, row, label);
+    const double line = amount(row, "line");
+    if (line > 0 && (side == PT_DIFF_B || !(change->line > 0)))
+        change->line = line;
+    change->seconds[side] += amount(row, c->kind->seconds);
+    change->count[side] += amount(row, c->kind->count);
+    change->bytes[side] += amount(row, c->kind->bytes);
+}
+
+/* The rows at "a.b.c" below an object; of each item of an array on the way. */
+static void take(struct collecting *c, const cJSON *object, const char *path, enum pt_diff_side side)
+{
+    char key[64];
+    const char *dot = strchr(path, '.');
+    const size_t n = dot ? (size_t)(dot - path) : strlen(path);
+    if (n >= sizeof key)
+        return;
+    memcpy(key, path, n);
+    key[n] = '\0';
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, key), *item;
+    if (!cJSON_IsArray(member)) {
+        if (dot)
+            take(c, member, dot + 1, side);
+        return;
+    }
+    cJSON_ArrayForEach(item, member)
+    {
+        if (dot)
+            take(c, item, dot + 1, side);
+        else
+            take_row(c, item, side);
+    }
+}
+
+double pt_change_of(const struct pt_diff_table_kind *kind, const struct pt_change *change)
+{
+    const double *of = *kind->seconds ? change->seconds : change->bytes;
+    return of[PT_DIFF_B] - of[PT_DIFF_A];
+}
+
+static int by_size(const void *a, const void *b, void *kind)
+{
+    const double x = fabs(pt_change_of(kind, a)), y = fabs(pt_change_of(kind, b));
+    return x == y ? strcmp(((const struct pt_change *)a)->label, ((const struct pt_change *)b)->label)
+                  : (x < y) - (x > y);
+}
+
+struct pt_changes pt_changes(const struct pt_diff_table_kind *kind, const cJSON *a, const cJSON *b)
+{
+    struct collecting c = {.kind = kind};
+    take(&c, a, kind->path, PT_DIFF_A);
+    take(&c, b, kind->path, PT_DIFF_B);
+    if (c.changes.n)
+        qsort_r(c.changes.items, c.changes.n, sizeof *c.changes.items, by_size, (void *)(uintptr_t)kind);
+    pt_map_fini(&c.by_name);
+    pt_intern_fini(&c.names);
+    return c.changes;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * change.h - a row of a table in one run beside the same row in another.
+ */
+#ifndef PT_DIFF_CHANGE_H
+#define PT_DIFF_CHANGE_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "util/str.h"
+#include "util/vec.h"
+
+enum pt_diff_side { PT_DIFF_A, PT_DIFF_B, PT_DIFF__SIDES };
+
+enum pt_diff_table {
+#define TABLE(id, path, label, apart, seconds, count, bytes, title) PT_DIFF_##id,
+#include "tables.def"
+#undef TABLE
+    PT_DIFF__TABLES
+};
+
+/* How a table is read: see tables.def. "" = it has no such member. */
+struct pt_diff_table_kind {
+    const char *key, *path, *label, *apart, *seconds, *count, *bytes, *title;
+};
+extern const struct pt_diff_table_kind pt_diff_tables[PT_DIFF__TABLES];
+
+/* Sums of the rows of one name; 0 where a run has none. Texts live in the documents, and are hostile. */
+struct pt_change {
+    const char *label, *apart; /* apart: NULL = nothing */
+    const char *file;          /* of a function; NULL = not known */
+    double line;               /* in the later run, else in the earlier; 0 = not known */
+    double seconds[PT_DIFF__SIDES], count[PT_DIFF__SIDES], bytes[PT_DIFF__SIDES];
+};
+
+struct pt_changes {
+    PT_VEC(struct pt_change);
+};
+
+/* By what the table ranks: seconds, or bytes where it has none. B - A. */
+double pt_change_of(const struct pt_diff_table_kind *kind, const struct pt_change *change);
+/* All rows of one table of two stages (either may be NULL), the largest change first. Free the items. */
+struct pt_changes pt_changes(const struct pt_diff_table_kind *kind, const cJSON *a, const cJSON *b);
+static inline void pt_changes_fini(struct pt_changes *changes)
+{
+    free(changes->items);
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * explain.h - in one sentence, why a stage took longer or shorter than in the other run.
+ */
+#ifndef PT_DIFF_EXPLAIN_H
+#define PT_DIFF_EXPLAIN_H
+
+#include "proftrace/types.h"
+#include "change.h"
+
+/* A stage of both runs. NULL = that run has none of this name; never both. */
+struct pt_stage_pair {
+    const char *name;
+    const cJSON *of[PT_DIFF__SIDES];
+    struct pt_changes changes[PT_DIFF__TABLES];
+};
+
+/* Smaller differences of a stage's time are those of any two runs of the same program: less than 5 %, or less than 50
+ * ms. */
+bool pt_stage_pair_differs(const struct pt_stage_pair *pair);
+/* B - A of the stage's wall time; NAN where one is not known. */
+double pt_stage_pair_seconds(const struct pt_stage_pair *pair);
+
+/* "train +12.4 s (31.0 -> 43.4 s): +11.9 s Data wait: ..., whose Images.load (train.py:15) ... read: 3.1 x the bytes".
+ * Raw: names in it are hostile. */
+void pt_explain_stage(const struct pt_stage_pair *pair, struct pt_str *out);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: how a run becomes a tree. Threads: one. Never: keeps the run open.
+ */
+#include "run_document.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/build/build.h"
+#include "report/open.h"
+#include "report/render.h"
+#include "util/auto.h"
+
+cJSON *pt_run_document(const char *path, struct pt_error *err)
+{
+    struct pt_report report = {0};
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    const int result = pt_report_open(path, &report, err);
+    if (!result) {
+        PT_AUTO(pt_doc_freep)
+        struct pt_doc *doc = pt_report_build(&report.profile, &report.findings, &(struct pt_report_options){.top = 10});
+        pt_render_json(doc, &(struct pt_render_options){0}, &text);
+    }
+    pt_report_close(&report);
+    return result ? NULL : cJSON_ParseWithLength(pt_str_text(&text), text.n);
+}
+
+const char *pt_member_text(const cJSON *object, const char *key)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+}
+
+double pt_member_number(const cJSON *object, const char *key)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(member) ? member->valuedouble : NAN;
+}
+
+const cJSON *pt_stage_named(const cJSON *document, const char *name)
+{
+    const cJSON *stage;
+    cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(document, "stages"))
+    {
+        const char *own = pt_member_text(stage, "stage");
+        if (own && !strcmp(own, name))
+            return stage;
+    }
+    return NULL;
+}

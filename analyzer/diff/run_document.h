@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_document.h - what `report --format json` says of a run, as a tree to look things up in.
+ */
+#ifndef PT_DIFF_RUN_DOCUMENT_H
+#define PT_DIFF_RUN_DOCUMENT_H
+
+#include <cjson/cJSON.h>
+
+#include "util/error.h"
+
+/* Of the run at `path`, as pt_run_open takes it. Only the tree is kept: two runs need the memory of one. NULL = error.
+ */
+cJSON *pt_run_document(const char *path, struct pt_error *err);
+
+static inline void pt_run_document_freep(cJSON **document)
+{
+    cJSON_Delete(*document);
+}
+
+/* NULL, or NAN, where the member is missing or of another type: documents may come from anywhere. */
+const char *pt_member_text(const cJSON *object, const char *key);
+double pt_member_number(const cJSON *object, const char *key);
+/* The stage of a name; NULL = there is none. */
+const cJSON *pt_stage_named(const cJSON *document, const char *name);
+
+#endif

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""stage.py NAME [REGRESSION] - a stage of a small pipeline, which works for some tenths of a second, and in one of many ways for longer."""
+import os
+import subprocess
+import sys
+import threading
+import time
+import zlib
+
+NAME, REGRESSION = sys.argv[1], os.environ.get("REGRESSION", "")
+WITH = REGRESSION.partition(":")[2] if REGRESSION.partition(":")[0] == NAME else ""
+LOCK, CACHE = threading.Lock(), {}
+
+
+def load(path):
+    for _ in range(8 if WITH == "reads" else 1):
+        with open(path, "rb", buffering=0) as file:
+            data = file.read()
+    return data
+
+
+def look(path):
+    for _ in range(100000 if WITH == "stats" else 10):
+        os.stat(path)
+
+
+def checksum(data):
+    total = 0
+    for byte in data[:100000 if WITH != "work" else 3000000]:
+        total += byte
+    return total
+
+
+def decode(number, data):
+    if number not in CACHE or WITH == "cache":
+        CACHE[number] = sum(byte * byte for byte in data[:150000])
+    return CACHE[number]
+
+
+def normalise(data):
+    for _ in range(60 if WITH == "copies" else 1):
+        data = bytes(bytearray(data))
+    return data
+
+
+def pack(data):
+    return zlib.compress(data[:4000000 if WITH == "pack" else 200000], 6)
+
+
+def boxes(count):
+    return [[i, str(i)] for i in range(count)]
+
+
+def save(path, data):
+    with open(path, "wb", buffering=0) as file:
+        step = 16 if WITH == "small_writes" else len(data)
+        for at in range(0, len(data), step):
+            file.write(data[at:at + step])
+            if WITH == "fsync" and at == 0:
+                for _ in range(200):
+                    os.fsync(file.fileno())
+                    file.write(b".")
+
+
+def update():
+    with LOCK:
+        pass
+
+
+def hold():
+    with LOCK:
+        time.sleep(0.9)
+
+
+def pause():
+    time.sleep(0.9 if WITH == "sleep" else 0.01)
+
+
+def helper():
+    for _ in range(400 if WITH == "children" else 1):
+        subprocess.call(["/bin/true"])
+
+
+def main():
+    folder = os.environ["DATA"]
+    for epoch in range(3):
+        for number in range(4):
+            path = f"{folder}/{number}.bin"
+            data = load(path)
+            decode(number, data)
+            if epoch == 0:
+                look(path)
+                checksum(data)
+                normalise(data)
+                pack(data)
+    boxes(1200000 if WITH == "boxes" else 20000)
+    save(f"{folder}/{NAME}.out", data[:1600000])
+    if WITH == "lock":
+        threading.Thread(target=hold).start()
+        time.sleep(0.05)
+    update()
+    pause()
+    helper()
+
+
+main()

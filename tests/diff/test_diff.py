@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`proftrace diff` of a pipeline and the same with one regression planted: its first line names the stage, the cause and the place."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"]).resolve()
+PROFTRACE = BUILD / "proftrace"
+STAGES = "prepare", "train"
+# What is planted: what the line must say after the stage.
+PLANTED = {
+    "reads": r"File read in load \(stage\.py:\d+\).*read: 7?8? x the bytes|File read in load \(stage\.py:\d+\).*read: [5-8](\.\d)? x the bytes",
+    "stats": r"(File metadata|Python|Native) in look \(stage\.py:\d+\)",
+    "work": r"Python in checksum \(stage\.py:\d+\), which computes for",
+    "cache": r"Python in decode(\.<locals>\.<genexpr>)? \(stage\.py:\d+\), which computes for",
+    "copies": r"(Native|Python|Page faults|Heap \(est\.\)) in normalise \(stage\.py:\d+\)",
+    "pack": r"(Native|Python) in pack \(stage\.py:\d+\)",
+    "boxes": r"(Python|Native|Page faults|Heap \(est\.\)) in boxes(\.<locals>\.<listcomp>)? \(stage\.py:\d+\)",
+    "small_writes": r"(File write|Python|Native) in save \(stage\.py:\d+\)",
+    "fsync": r"File write in save \(stage\.py:\d+\).*fsync",
+    "lock": r"(Locks|Own workers)\b.*(update|hold)",
+    "sleep": r"Sleep in pause \(stage\.py:\d+\)",
+    "children": r"Child wait",
+}
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory(prefix="diff-", dir=BUILD)
+        cls.addClassCleanup(holder.cleanup)
+        cls.folder = pathlib.Path(holder.name)
+        for number in range(4):
+            (cls.folder / f"{number}.bin").write_bytes(bytes(range(256)) * (16 << 10))
+        stages = [{"stage": name, "cmd": [sys.executable, str(HERE / "stage.py"), name]} for name in STAGES]
+        (cls.folder / "config.json").write_text(json.dumps({"profile": {"stages": stages}}), encoding="utf-8")
+        cls.usual = cls.run_pipeline("usual")
+
+    @classmethod
+    def run_pipeline(cls, name, regression=""):
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD"))}
+        done = subprocess.run([PROFTRACE, "pipeline", "--config", cls.folder / "config.json", "-o", cls.folder / name], cwd=cls.folder, check=False,
+                              env={**environment, "DATA": str(cls.folder), "REGRESSION": regression}, capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, done.stderr
+        return cls.folder / name
+
+    def diff(self, *arguments, status=0):
+        done = subprocess.run([PROFTRACE, "diff", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=100)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr if status else done.stdout
+
+
+class Planted(Case):
+    def test_the_first_line_names_stage_cause_and_place(self):
+        for number, (name, wanted) in enumerate(PLANTED.items()):
+            stage = STAGES[number % 2]
+            with self.subTest(name):
+                slower = self.run_pipeline(name, f"{stage}:{name}")
+                first = self.diff(self.usual, slower).splitlines()[0]
+                self.assertRegex(first, rf"^{stage} \+[\d.]+ m?s \([^)]*\): \+[\d.]+ m?s ({wanted})", name)
+                # The other way round it is what was gained.
+                self.assertRegex(self.diff(slower, self.usual).splitlines()[0], rf"^{stage} -[\d.]+ m?s ")
+
+
+class Forms(Case):
+    def test_a_run_beside_itself_has_no_difference(self):
+        said = self.diff(self.usual, self.usual)
+        for line, stage in zip(said.splitlines(), sorted(STAGES)):
+            self.assertRegex(line, rf"^{stage}: no difference of more than 5 % and 50 ms \((.*) -> \1\)$")
+        for other in "Calls", "Functions", "Files", "Findings that came":
+            self.assertNotIn(f"{other}, by", said)
+
+    def test_two_stages_of_one_run(self):
+        first = self.diff(f"{self.usual}:prepare", f"{self.usual}:train").splitlines()[0]
+        self.assertRegex(first, "^train")
+        self.assertIn("has no stage nothing", self.diff(f"{self.usual}:nothing", f"{self.usual}:train", status=2))
+
+    def test_json_markdown_and_page_say_the_same(self):
+        document = json.loads(self.diff(self.usual, self.usual, "--json"))
+        self.assertEqual([stage["stage"] for stage in document["stages"]], sorted(STAGES))
+        for stage in document["stages"]:
+            wall = next(row for row in stage["times"] if row["figure"] == "Wall")
+            report = json.loads((self.usual / "report.json").read_text(encoding="utf-8"))
+            own = next(one for one in report["stages"] if one["stage"] == stage["stage"])
+            self.assertEqual((wall["a"], wall["b"], wall["difference"]), (own["duration_s"], own["duration_s"], 0))
+        self.assertIn("### Why", self.diff(self.usual, self.usual, "--md"))
+        page = self.diff(self.usual, self.usual, "--format", "html")
+        self.assertEqual(page.count("<h2>"), len(STAGES))
+
+    def test_what_cannot_be_compared(self):
+        self.assertRegex(self.diff(self.usual, self.folder / "none", status=3), r"none")
+        self.diff(self.usual, status=2)
+        damaged = self.folder / "damaged"
+        damaged.mkdir(exist_ok=True)
+        (damaged / "run.json").write_text("{", encoding="utf-8")
+        self.assertIn("run.json", self.diff(self.usual, damaged, status=3))
+
+    def test_names_are_hostile(self):
+        config = {"profile": {"stages": [{"stage": "a\x1b]0;x\x07<b>|", "cmd": ["/bin/true"]}]}}
+        (self.folder / "hostile.json").write_text(json.dumps(config), encoding="utf-8")
+        run = self.folder / "hostile"
+        made = subprocess.run([PROFTRACE, "pipeline", "--config", self.folder / "hostile.json", "-o", run], capture_output=True, text=True, check=False)
+        if made.returncode == 2:
+            self.skipTest("such a name is refused: " + made.stderr)
+        for form in "text", "md", "html":
+            said = self.diff(run, run, "--format", form)
+            self.assertNotIn("\x1b", said)
+            self.assertNotRegex(said, "<b>")
+        self.assertEqual(re.findall(r"\x1b", self.diff(self.usual, run)), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
