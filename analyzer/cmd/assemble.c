@@ -8,7 +8,7 @@
 #include "model/text/read.h"
 #include "util/auto.h"
 #include "cmd.h"
-#include "options.h"
+#include "arguments/options.h"
 
 int pt_cmd_assemble(int argc, char **argv, struct pt_error *err)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "options.h"
+#include "arguments/options.h"
 
 static const char place_of_table[] = "PROFTRACE_TABLE";
 

@@ -15,7 +15,7 @@
 #include "report/text_file.h"
 #include "util/auto.h"
 #include "cmd.h"
-#include "options.h"
+#include "arguments/options.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MD, FORMAT_HTML };
 

@@ -14,7 +14,7 @@
 #include "report/text_file.h"
 #include "util/auto.h"
 #include "cmd.h"
-#include "options.h"
+#include "arguments/options.h"
 
 static const char *const status_names[] = {[PT_CHECK_OK] = "ok", [PT_CHECK_WARN] = "warn", [PT_CHECK_FAIL] = "fail"};
 

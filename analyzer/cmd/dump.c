@@ -12,7 +12,7 @@
 #include "util/auto.h"
 #include "util/json/json_writer.h"
 #include "cmd.h"
-#include "open_run.h"
+#include "arguments/open_run.h"
 
 static void json_event(struct pt_json *json, const struct pt_event *event)
 {

@@ -17,7 +17,7 @@
 #include "util/mem.h"
 #include "util/new_file.h"
 #include "util/text/sanitize.h"
-#include "options.h"
+#include "arguments/options.h"
 
 #define SIZE_OF_FORMAT UINT64_MAX /* --max-size is not given */
 #define ALL_PIDS UINT64_MAX

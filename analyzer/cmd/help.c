@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cmd.h"
-#include "options.h"
+#include "arguments/options.h"
 
 static const char examples[] =
     "Start with one of these:\n"

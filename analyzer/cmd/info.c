@@ -20,7 +20,7 @@
 #include "util/auto.h"
 #include "util/json/json_writer.h"
 #include "cmd.h"
-#include "open_run.h"
+#include "arguments/open_run.h"
 
 static const char *const drop_names[] = {
 #define DROP(name, doc) #name,

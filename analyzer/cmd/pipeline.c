@@ -25,8 +25,8 @@
 #include "util/text/shell_word.h"
 #include "cmd.h"
 #include "grade_report.h"
-#include "options.h"
-#include "switches.h"
+#include "arguments/options.h"
+#include "arguments/switches.h"
 
 enum { EXIT_STAGE_FAILED = 1, EXIT_USAGE = 2, EXIT_QUALITY = 5 };
 

@@ -14,7 +14,7 @@
 #include "report/text_file.h"
 #include "util/auto.h"
 #include "cmd.h"
-#include "open_run.h"
+#include "arguments/open_run.h"
 
 struct request {
     const char *run, *output, *stage, *source;

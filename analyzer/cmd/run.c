@@ -31,8 +31,8 @@
 #include "util/text/shell_word.h"
 #include "cmd.h"
 
-#include "options.h"
-#include "switches.h"
+#include "arguments/options.h"
+#include "arguments/switches.h"
 
 #define INTERVAL_MIN_MS 10
 

@@ -12,7 +12,7 @@
 #include "util/json/json_writer.h"
 #include "util/text/sanitize.h"
 #include "cmd.h"
-#include "options.h"
+#include "arguments/options.h"
 
 /* ---- text ---- */
 

@@ -25,7 +25,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "cmd.h"
-#include "options.h"
+#include "arguments/options.h"
 
 /* The run at one instant. */
 struct look {

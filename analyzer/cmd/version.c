@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cmd.h"
-#include "options.h"
+#include "arguments/options.h"
 #include "proftrace/format.h"
 
 int pt_cmd_version(int argc, char **argv, struct pt_error *err)

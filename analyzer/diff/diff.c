@@ -132,6 +132,14 @@ static const struct pt_column other_columns[] = {
     PT_COLUMN(struct figure_row, difference, NUMBER, "B - A"),
 };
 
+/* A table of figures: its name in JSON, its title, its columns. */
+struct figures {
+    const char *key, *title;
+    const struct pt_column *columns;
+    const struct figure *items;
+    size_t n;
+};
+
 /* Members of a stage, or of an object in it, that are single figures. */
 struct figure {
     const char *object, *key, *label;
@@ -155,22 +163,32 @@ static const struct figure others[] = {
     {NULL, "gpu_mem_mb_max", "GPU memory at most, MiB"},
 };
 
+static const struct figures figures[] = {
+    {"times", "Time", time_columns, times, sizeof times / sizeof *times},
+    {"figures", "Figures", other_columns, others, sizeof others / sizeof *others},
+};
+
 static double figure_of(const cJSON *stage, const struct figure *figure)
 {
     return pt_member_number(figure->object ? cJSON_GetObjectItemCaseSensitive(stage, figure->object) : stage,
                             figure->key);
 }
 
-static void add_figures(struct pt_doc *doc, struct pt_panels *panels, const struct pt_stage_pair *pair, const char *key,
-                        const struct pt_column *columns, const struct figure *figures, size_t n)
+static bool is_large(double value)
+{
+    return isfinite(value) && fabs(value) >= 0.001;
+}
+
+static void add_figures(struct pt_doc *doc, struct pt_panels *panels, const struct pt_stage_pair *pair,
+                        const struct figures *of)
 {
     struct pt_table *table;
-    struct pt_panel *panel = pt_doc_table(doc, key, !strcmp(key, "times") ? "Time" : "Figures", columns, 4, &table);
-    for (size_t i = 0; i < n; i++) {
-        const double a = figure_of(pair->of[PT_DIFF_A], &figures[i]), b = figure_of(pair->of[PT_DIFF_B], &figures[i]);
-        const bool is_sum = !strcmp(figures[i].key, "computing_s"); /* of two rows below it */
-        if (!is_sum && ((isfinite(a) && fabs(a) >= 0.001) || (isfinite(b) && fabs(b) >= 0.001)))
-            pt_table_add(table, &(struct figure_row){figures[i].label, known(a), known(b), difference(a, b)});
+    struct pt_panel *panel = pt_doc_table(doc, of->key, of->title, of->columns, 4, &table);
+    for (const struct figure *figure = of->items; figure < of->items + of->n; figure++) {
+        const double a = figure_of(pair->of[PT_DIFF_A], figure), b = figure_of(pair->of[PT_DIFF_B], figure);
+        const bool is_sum = !strcmp(figure->key, "computing_s"); /* of two rows above it */
+        if (!is_sum && (is_large(a) || is_large(b)))
+            pt_table_add(table, &(struct figure_row){figure->label, known(a), known(b), difference(a, b)});
     }
     panel->most = table->n_rows;
     if (table->n_rows)
@@ -281,28 +299,34 @@ static const cJSON *finding_like(const cJSON *document, const cJSON *finding, co
     return NULL;
 }
 
-static void add_findings_of(struct pt_doc *doc, struct pt_table *table, const cJSON *of, const cJSON *other,
-                            const char *stage, const char *other_stage, bool is_b)
+/* The findings of one run, beside those of the other. */
+struct findings_of {
+    const cJSON *document, *other;
+    const char *stage, *other_stage; /* NULL = that run has no such stage */
+    bool is_b;
+};
+
+static void add_findings_of(struct pt_doc *doc, struct pt_table *table, const struct findings_of *of)
 {
+    const struct pt_value none = pt_unknown("not found in this run");
     const cJSON *finding;
-    cJSON_ArrayForEach(finding, cJSON_GetObjectItemCaseSensitive(of, "findings"))
+    cJSON_ArrayForEach(finding, cJSON_GetObjectItemCaseSensitive(of->document, "findings"))
     {
         const char *own = pt_member_text(finding, "stage"), *title = pt_member_text(finding, "title");
-        const cJSON *same = finding_like(other, finding, other_stage);
-        if (!title || (own && strcmp(own, stage) != 0) || (same && is_b))
+        const cJSON *same = finding_like(of->other, finding, of->other_stage);
+        if (!title || (own && strcmp(own, of->stage) != 0) || (same && of->is_b))
             continue;
-        const double gain = pt_member_number(finding, "gain_upper_s");
-        const struct pt_value none = pt_unknown("not found in this run");
+        const struct pt_value gain = known(pt_member_number(finding, "gain_upper_s"));
         pt_table_add(table, &(struct finding_row){
-                                .change = same   ? "stays"
-                                          : is_b ? "came"
-                                                 : "went",
+                                .change = same       ? "stays"
+                                          : of->is_b ? "came"
+                                                     : "went",
                                 .finding = pt_doc_text(doc, title),
                                 .rule = pt_doc_text(doc, pt_member_text(finding, "rule")),
-                                .a_s = is_b ? none : known(gain),
-                                .b_s = is_b   ? known(gain)
-                                       : same ? known(pt_member_number(same, "gain_upper_s"))
-                                              : none,
+                                .a_s = of->is_b ? none : gain,
+                                .b_s = of->is_b ? gain
+                                       : same   ? known(pt_member_number(same, "gain_upper_s"))
+                                                : none,
                             });
     }
 }
@@ -315,17 +339,17 @@ static void add_findings(struct pt_doc *doc, struct pt_panels *panels, const str
         PT_COLUMN(struct finding_row, finding, TEXT, "Finding"),
         PT_COLUMN(struct finding_row, a_s, SECONDS, "Gain in A"),
         PT_COLUMN(struct finding_row, b_s, SECONDS, "Gain in B"),
-        PT_COLUMN(struct finding_row, rule, NOWHERE, "Rule"),
+        PT_COLUMN(struct finding_row, rule, TEXT, "Rule"),
     };
-    const char *name_a = pt_member_text(pair->of[PT_DIFF_A], "stage"),
-               *name_b = pt_member_text(pair->of[PT_DIFF_B], "stage");
+    const char *name_a = pt_member_text(pair->of[PT_DIFF_A], "stage");
+    const char *name_b = pt_member_text(pair->of[PT_DIFF_B], "stage");
     struct pt_table *table;
     struct pt_panel *panel =
         pt_doc_table(doc, "findings", "Findings that came and went", columns, sizeof columns / sizeof *columns, &table);
     if (name_b)
-        add_findings_of(doc, table, b, a, name_b, name_a, true);
+        add_findings_of(doc, table, &(struct findings_of){b, a, name_b, name_a, true});
     if (name_a)
-        add_findings_of(doc, table, a, b, name_a, name_b, false);
+        add_findings_of(doc, table, &(struct findings_of){a, b, name_a, name_b, false});
     panel->most = table->n_rows;
     if (table->n_rows)
         pt_vec_push(panels, panel);
@@ -352,8 +376,8 @@ static void add_stage(struct pt_doc *doc, const struct pt_stage_pair *pair, cons
         doc->verdict = sentence;
     pt_vec_push(&stage->panels, text_panel(doc, "why", "Why", sentence));
     if (pair->of[PT_DIFF_A] && pair->of[PT_DIFF_B]) {
-        add_figures(doc, &stage->panels, pair, "times", time_columns, times, sizeof times / sizeof *times);
-        add_figures(doc, &stage->panels, pair, "figures", other_columns, others, sizeof others / sizeof *others);
+        for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+            add_figures(doc, &stage->panels, pair, &figures[i]);
         add_findings(doc, &stage->panels, pair, a, b);
         for (int i = 0; i < PT_DIFF__TABLES; i++)
             add_changes(doc, &stage->panels, pair, (enum pt_diff_table)i);

@@ -112,12 +112,13 @@ static bool is_of_others(const char *part)
 
 /* ---- the sentence ---- */
 
-static void put_times(struct pt_str *out, double a, double b)
+/* "3.1 x the bytes (" */
+static void put_times(struct pt_str *out, const double of[PT_DIFF__SIDES], const char *what)
 {
-    if (a > 0)
-        pt_str_printf(out, "%.2g x ", b / a);
-    else
-        pt_str_add(out, "not at all before: ");
+    const double ratio = of[PT_DIFF_A] > 0 ? of[PT_DIFF_B] / of[PT_DIFF_A] : 0;
+    if (of[PT_DIFF_A] > 0)
+        pt_str_printf(out, ratio < 10 ? "%.2g x " : "%.0f x ", ratio);
+    pt_str_add(out, what);
 }
 
 /* How a call has changed: its bytes, how often, or how long each takes. */
@@ -128,15 +129,15 @@ static void put_call(struct pt_str *out, const struct pt_change *call)
     const bool has_more_bytes = bytes[PT_DIFF_B] > 1.1 * bytes[PT_DIFF_A] || bytes[PT_DIFF_B] < 0.9 * bytes[PT_DIFF_A];
     pt_str_printf(out, "; %s: ", call->label);
     if (has_more_bytes) {
-        put_times(out, bytes[PT_DIFF_A], bytes[PT_DIFF_B]);
-        pt_str_printf(out, "the bytes (%s", pt_fmt_bytes((uint64_t)bytes[PT_DIFF_A]).text);
-        pt_str_printf(out, " -> %s)", pt_fmt_bytes((uint64_t)bytes[PT_DIFF_B]).text);
+        put_times(out, bytes, "the bytes (");
+        pt_str_printf(out, "%s -> ", pt_fmt_bytes((uint64_t)bytes[PT_DIFF_A]).text);
+        pt_str_printf(out, "%s)", pt_fmt_bytes((uint64_t)bytes[PT_DIFF_B]).text);
     }
     if (has_more_calls) {
         pt_str_add(out, has_more_bytes ? ", " : "");
-        put_times(out, count[PT_DIFF_A], count[PT_DIFF_B]);
-        pt_str_printf(out, "the calls (%s", pt_fmt_count((uint64_t)count[PT_DIFF_A]).text);
-        pt_str_printf(out, " -> %s)", pt_fmt_count((uint64_t)count[PT_DIFF_B]).text);
+        put_times(out, count, "the calls (");
+        pt_str_printf(out, "%s -> ", pt_fmt_count((uint64_t)count[PT_DIFF_A]).text);
+        pt_str_printf(out, "%s)", pt_fmt_count((uint64_t)count[PT_DIFF_B]).text);
     }
     if (!has_more_bytes && !has_more_calls && count[PT_DIFF_A] > 0 && call->seconds[PT_DIFF_A] > 0)
         pt_str_printf(out, "each takes %.2g x as long",
@@ -167,29 +168,45 @@ static void put_work(struct pt_str *out, const struct pt_stage_pair *pair, const
         put_call(out, call);
 }
 
-/* What the time of a part went into; nothing where nothing of it changed as much as a fifth of that. */
-/* What the time of a part went into; nothing where nothing of it changed as much as a fifth of that, or where `*told`
- * says it already. */
-static void put_cause(struct pt_str *out, const struct pt_stage_pair *pair, const char *part, double by,
-                      const struct pt_change **told)
+/* Candidates for the cause of a part's change, each the largest of its kind that went the same way and is a fifth of
+ * it; NULL = none. */
+struct candidates {
+    const struct pt_change *function, *place;
+};
+
+static struct candidates candidates_for(const struct pt_stage_pair *pair, const char *part, double by)
 {
     const double direction = by > 0 ? 1 : -1, enough = 0.2 * fabs(by);
     const bool of_others = is_of_others(part);
     const struct pt_change *python = largest(pair, PT_DIFF_python, direction, NULL, NULL);
     const struct pt_change *function = python ? python : largest(pair, PT_DIFF_native, direction, NULL, NULL);
-    const struct pt_change *place = of_others ? largest(pair, PT_DIFF_places, direction, is_work, NULL)
-                                              : largest(pair, PT_DIFF_places, direction, has_reason, part);
-    const bool has_function = fabs(seconds_of(function)) >= enough, has_place = fabs(seconds_of(place)) >= enough;
-    const bool is_function =
-        has_function && (is_computing(part) || (of_others && fabs(seconds_of(function)) >= fabs(seconds_of(place))));
-    if (is_function && *told != function)
-        put_function(out, of_others ? ": it waits for " : " in ", function);
-    else if (of_others && !is_function && has_place)
-        put_work(out, pair, ": it waits for ", place, direction);
-    else if (!is_computing(part) && !of_others && strcmp(part, "Runnable") != 0)
-        put_work(out, pair, has_place || pair->changes[PT_DIFF_files].n ? " in " : "", has_place ? place : NULL,
-                 direction);
-    *told = is_function ? function : place;
+    const struct pt_change *place = largest(pair, PT_DIFF_places, direction, of_others ? is_work : has_reason, part);
+    struct candidates found = {.function = is_computing(part) || of_others ? function : NULL, .place = place};
+    if (fabs(seconds_of(found.function)) < enough)
+        found.function = NULL;
+    if (fabs(seconds_of(found.place)) < enough)
+        found.place = NULL;
+    if (found.function && fabs(seconds_of(found.function)) >= fabs(seconds_of(found.place)))
+        found.place = NULL;
+    else if (found.place)
+        found.function = NULL;
+    return found;
+}
+
+/* What the time of a part went into; nothing where nothing is known, or where `*told` says it already. */
+static void put_cause(struct pt_str *out, const struct pt_stage_pair *pair, const char *part, double by,
+                      const struct pt_change **told)
+{
+    const struct candidates found = candidates_for(pair, part, by);
+    const struct pt_change *cause = found.function ? found.function : found.place;
+    const bool of_others = is_of_others(part),
+               is_of_calls = !of_others && !is_computing(part) && strcmp(part, "Runnable") != 0;
+    const char *before = of_others ? ": it waits for " : " in ";
+    if (found.function && *told != cause)
+        put_function(out, before, found.function);
+    else if (found.place || is_of_calls)
+        put_work(out, pair, found.place || pair->changes[PT_DIFF_files].n ? before : "", found.place, by > 0 ? 1 : -1);
+    *told = cause;
 }
 
 static bool is_sum(const char *key)

@@ -13,7 +13,7 @@ LOCK, CACHE = threading.Lock(), {}
 
 
 def load(path):
-    for _ in range(8 if WITH == "reads" else 1):
+    for _ in range(80 if WITH == "reads" else 1):
         with open(path, "rb", buffering=0) as file:
             data = file.read()
     return data
@@ -33,7 +33,7 @@ def checksum(data):
 
 def decode(number, data):
     if number not in CACHE or WITH == "cache":
-        CACHE[number] = sum(byte * byte for byte in data[:150000])
+        CACHE[number] = sum(byte * byte for byte in data[:800000])
     return CACHE[number]
 
 
@@ -44,7 +44,9 @@ def normalise(data):
 
 
 def pack(data):
-    return zlib.compress(data[:4000000 if WITH == "pack" else 200000], 6)
+    for _ in range(25 if WITH == "pack" else 1):
+        packed = zlib.compress(data[:4000000], 6)
+    return packed
 
 
 def boxes(count):
@@ -53,11 +55,11 @@ def boxes(count):
 
 def save(path, data):
     with open(path, "wb", buffering=0) as file:
-        step = 16 if WITH == "small_writes" else len(data)
+        step = 2 if WITH == "small_writes" else len(data)
         for at in range(0, len(data), step):
             file.write(data[at:at + step])
             if WITH == "fsync" and at == 0:
-                for _ in range(200):
+                for _ in range(4000):
                     os.fsync(file.fileno())
                     file.write(b".")
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options.h"
+#include "cmd/arguments/options.h"
 #include "util/auto.h"
 #include "util/json/json_writer.h"
 #include "util/map.h"

@@ -9,7 +9,7 @@
 
 #include "util/auto.h"
 #include "util/str.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 
 static int set_choice(const struct pt_opt *option, const char *value, struct pt_error *err)
 {
