@@ -2,10 +2,9 @@
  *
  * Processes that a signal ended which nobody sends for a good end, and what the thread that was seen last did before.
  *
- * Threads: one. State: the last calls of each process that noted no end. Never: calls it a crash that a program ends
- * its helpers by a signal: SIGTERM and its like are left out, and SIGKILL where all ended well.
+ * Threads: one. State: the last calls of each process that noted no end. Never: names what bad_end.h takes for a good
+ * end.
  */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,6 +15,7 @@
 #include "util/str.h"
 #include "util/text/fmt.h"
 #include "util/text/wait_status.h"
+#include "bad_end.h"
 
 enum { MAX_ROWS = 20, KEPT = 8, SHOWN = 3 };
 
@@ -70,31 +70,6 @@ static void event(void *state, const struct pt_event *e)
                                                    .what = name_in(e),
                                                    .end_ns = pt_event_end_ns(e),
                                                    .duration_ns = e->duration_ns};
-}
-
-/* ---- which ends were bad ---- */
-
-static bool is_fault(int number)
-{
-    return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGABRT ||
-           number == SIGSYS || number == SIGTRAP;
-}
-
-/* Not: somebody ended it, or its time ran out. */
-static bool has_failed(const struct pt_profile *profile, pt_u32 stage)
-{
-    const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
-    struct pt_process *root = profile->stages.items[stage].root;
-    if (run && run->status)
-        return !strcmp(run->status, "failed") && !(run->reason && strstr(run->reason, "interrupted"));
-    const struct pt_process *last = root ? pt_process_last_image(profile->session, root) : NULL;
-    return last && !last->is_running && (last->state != PT_PROCESS_EXITED || last->exit_status);
-}
-
-static bool is_bad(const struct pt_profile *profile, const struct pt_process *process)
-{
-    const int number = WTERMSIG(process->wait_status);
-    return is_fault(number) || (number == SIGKILL && has_failed(profile, pt_profile_stage_of(profile, process)));
 }
 
 /* ---- results ---- */
@@ -165,7 +140,8 @@ static void finish(void *state, struct pt_profile *profile)
         struct pt_rows rows = pt_rows(&profile->metrics, pt_scope_stage(stage), &by_process);
         for (pt_u32 i = 0; i < session->n_processes; i++) {
             const struct pt_process *process = session->processes[i];
-            if (!deaths->of_process[i] || pt_profile_stage_of(profile, process) != stage || !is_bad(profile, process))
+            if (!deaths->of_process[i] || pt_profile_stage_of(profile, process) != stage ||
+                !pt_process_ended_badly(profile, process))
                 continue;
             if (pt_rows_have_room(&rows))
                 add_row(profile, &rows, process, deaths->of_process[i]);
