@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "diff/run_document.h"
+#include "report/run_document.h"
 #include "report/json/panel.h"
 #include "report/medium.h"
 #include "report/text/panel.h"

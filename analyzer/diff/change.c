@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run_document.h"
+#include "report/run_document.h"
 #include "util/auto.h"
 #include "util/map.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "explain.h"
-#include "run_document.h"
+#include "report/run_document.h"
 #include "util/auto.h"
 
 enum { ROWS_MOST = 8 };

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "run_document.h"
+#include "report/run_document.h"
 #include "util/text/fmt.h"
 
 static const struct {

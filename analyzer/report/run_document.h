@@ -2,8 +2,8 @@
  *
  * run_document.h - what `report --format json` says of a run, as a tree to look things up in.
  */
-#ifndef PT_DIFF_RUN_DOCUMENT_H
-#define PT_DIFF_RUN_DOCUMENT_H
+#ifndef PT_REPORT_RUN_DOCUMENT_H
+#define PT_REPORT_RUN_DOCUMENT_H
 
 #include <cjson/cJSON.h>
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * figures.h - the figures of a stage that a later run is held against: counts first, which do not depend on what else
+ * the machine does.
+ */
+#ifndef PT_REGRESSION_FIGURES_H
+#define PT_REGRESSION_FIGURES_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+enum pt_figure_kind { PT_FIGURE_COUNT, PT_FIGURE_BYTES, PT_FIGURE_WALL, PT_FIGURE_CPU };
+
+/* By its name: "read.calls", "read.bytes", "heap.allocations", "wall_s", "cpu_s". */
+enum pt_figure_kind pt_figure_kind_of(const char *name);
+static inline bool pt_figure_is_time(enum pt_figure_kind kind)
+{
+    return kind == PT_FIGURE_WALL || kind == PT_FIGURE_CPU;
+}
+
+/* {name: number} of a stage of a report. Left out are calls that are made as often as somebody is late: waits and
+ * locks. */
+cJSON *pt_figures_of(const cJSON *document, const cJSON *stage);
+
+#endif
