@@ -5,9 +5,14 @@
  */
 #include "regression/check.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "regression/ab.h"
 #include "regression/baseline.h"
 #include "report/json/panel.h"
 #include "report/medium.h"
@@ -24,7 +29,8 @@ enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_MD, FORMAT_GITHUB };
 struct request {
     const char *baseline, *stage, *output;
     int format;
-    bool with_times;
+    bool with_times, is_ab, confirms;
+    pt_u64 rounds;
 };
 
 /* A line that GitHub shows at the change; what follows is one line, without its escapes. */
@@ -65,7 +71,7 @@ static void render(const struct request *request, const struct pt_doc *doc, enum
     }
 }
 
-static int check_runs(const struct request *request, struct pt_check *check, struct pt_error *err)
+static int tell(const struct request *request, const struct pt_check *check, struct pt_error *err)
 {
     PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_doc_new();
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
@@ -74,14 +80,123 @@ static int check_runs(const struct request *request, struct pt_check *check, str
     return pt_text_file_write(request->output, &text, err) < 0 ? -1 : (int)result;
 }
 
+/* ---- runs against a file ---- */
+
+static int check_runs(const struct request *request, const struct pt_arguments *args, struct pt_error *err)
+{
+    if (!request->baseline)
+        return pt_fail_code(err, 2, "--baseline FILE is missing; `proftrace baseline add FILE RUN` makes one");
+    PT_AUTO(pt_baseline_freep) cJSON *baseline = pt_baseline_read(request->baseline, false, err);
+    if (!baseline)
+        return -1;
+    const size_t n = args->n ? (size_t)args->n : 1;
+    struct pt_check check = {.baseline = baseline, .stage = request->stage, .with_times = request->with_times};
+    check.documents = pt_calloc(n, sizeof *check.documents);
+    int result = 0;
+    for (; check.n_documents < n && !result; check.n_documents++) {
+        check.documents[check.n_documents] = pt_run_document(args->n ? args->values[check.n_documents] : NULL, err);
+        result = check.documents[check.n_documents] ? 0 : -1;
+    }
+    if (!result)
+        result = tell(request, &check, err);
+    for (size_t i = 0; i < check.n_documents; i++)
+        cJSON_Delete(check.documents[i]);
+    free(check.documents);
+    return result;
+}
+
+/* ---- two commands in turn ---- */
+
+/* The runs so far: those of A as a baseline, those of B to be checked. */
+struct turns {
+    const char *commands[2];
+    char folder[PATH_MAX];
+    pt_u64 n; /* runs, of both */
+    cJSON *baseline;
+    struct pt_check check;
+};
+
+static int play_turn(struct turns *turns, int which, struct pt_error *err)
+{
+    PT_AUTO(pt_freep)
+    char *directory = pt_asprintf("%s/%llu%c", turns->folder, (unsigned long long)turns->n++, which ? 'b' : 'a');
+    if (pt_ab_play(turns->commands[which], directory, err) < 0)
+        return -1;
+    cJSON *document = pt_run_document(directory, err), *entry;
+    if (!document)
+        return -1;
+    if (which) {
+        turns->check.documents[turns->check.n_documents++] = document;
+        return 0;
+    }
+    const cJSON *stage = pt_stage_named(document, PT_AB_STAGE);
+    const int result =
+        stage ? pt_baseline_entry(document, stage, &entry, err) : pt_fail(err, "%s has no stage", directory);
+    if (!result)
+        pt_baseline_add(turns->baseline, PT_AB_STAGE, entry, 0);
+    cJSON_Delete(document);
+    return result;
+}
+
+/* A B B A, and so on: a machine that gets slower hurts both alike. */
+static int play_rounds(struct turns *turns, pt_u64 rounds, struct pt_error *err)
+{
+    for (pt_u64 i = 0; i < rounds; i++)
+        for (int j = 0; j < 2; j++)
+            if (play_turn(turns, (int)((i + (pt_u64)j) % 2), err) < 0)
+                return -1;
+    return 0;
+}
+
+/* What looks worse is played as often again before anybody is told: of many checks some are unlucky. */
+static int confirm(const struct request *request, struct turns *turns, struct pt_error *err)
+{
+    PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_doc_new();
+    if (!request->confirms || pt_check(&turns->check, doc) != PT_CHECK_WORSE)
+        return 0;
+    return play_rounds(turns, request->rounds, err);
+}
+
+static int check_commands(const struct request *request, const struct pt_arguments *args, struct pt_error *err)
+{
+    const char *base = getenv("PROFTRACE_DIR");
+    if (args->n != 2)
+        return pt_fail_code(err, 2, "--ab takes two commands: `proftrace check --ab 'COMMAND A' 'COMMAND B'`");
+    if (request->rounds < 1 || request->rounds > 30)
+        return pt_fail_code(err, 2, "--rounds is from 1 to 30");
+    struct turns turns = {.commands = {args->values[0], args->values[1]}, .baseline = pt_baseline_new()};
+    base = base && *base ? base : "proftrace.data";
+    mkdir(base, 0700); /* where it is missing; what else is wrong with it, the next call says */
+    snprintf(turns.folder, sizeof turns.folder, "%s/ab-XXXXXX", base);
+    PT_AUTO(pt_baseline_freep) cJSON *baseline = turns.baseline;
+    turns.check = (struct pt_check){.baseline = baseline, .stage = PT_AB_STAGE, .with_times = true};
+    turns.check.documents = pt_calloc(2 * request->rounds, sizeof *turns.check.documents);
+    int result = mkdtemp(turns.folder) ? 0 : pt_fail(err, "cannot make %s: %s", turns.folder, strerror(errno));
+    if (!result)
+        result = play_rounds(&turns, request->rounds, err);
+    if (!result)
+        result = confirm(request, &turns, err);
+    if (!result)
+        result = tell(request, &turns.check, err);
+    if (result > 0)
+        fprintf(stderr, "proftrace: where and why: proftrace diff %s/0a %s/1b\n", turns.folder, turns.folder);
+    for (size_t i = 0; i < turns.check.n_documents; i++)
+        cJSON_Delete(turns.check.documents[i]);
+    free(turns.check.documents);
+    return result;
+}
+
 int pt_cmd_check(int argc, char **argv, struct pt_error *err)
 {
-    struct request request = {0};
+    struct request request = {.rounds = 5};
     const struct pt_opt table[] = {
         PT_OPT_TEXT("baseline", 'b', &request.baseline, "FILE", "the figures of earlier runs (proftrace baseline add)"),
         PT_OPT_TEXT("stage", 's', &request.stage, "NAME", "only this stage"),
         PT_OPT_FLAG("time", 't', &request.with_times,
                     "wall and CPU time, too: four runs on both sides, of the same machine"),
+        PT_OPT_FLAG("ab", 0, &request.is_ab, "play two commands in turn, and check the second against the first"),
+        PT_OPT_COUNT("rounds", 0, &request.rounds, "N", "--ab: runs of each command (default: 5)"),
+        PT_OPT_FLAG("confirm", 0, &request.confirms, "--ab: play as many again before a regression is told"),
         PT_OPT_CHOICE("format", 'f', &request.format, "text|json|md|github", "form of the result (default: text)"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),
         PT_OPT_END,
@@ -90,23 +205,5 @@ int pt_cmd_check(int argc, char **argv, struct pt_error *err)
     const int done = pt_options_parse(table, argc, argv, &args, err);
     if (done)
         return done < 0 ? -1 : 0;
-    if (!request.baseline)
-        return pt_fail_code(err, 2, "--baseline FILE is missing; `proftrace baseline add FILE RUN` makes one");
-    PT_AUTO(pt_baseline_freep) cJSON *baseline = pt_baseline_read(request.baseline, false, err);
-    if (!baseline)
-        return -1;
-    const size_t n = args.n ? (size_t)args.n : 1;
-    struct pt_check check = {.baseline = baseline, .stage = request.stage, .with_times = request.with_times};
-    check.documents = pt_calloc(n, sizeof *check.documents);
-    int result = 0;
-    for (; check.n_documents < n && !result; check.n_documents++) {
-        check.documents[check.n_documents] = pt_run_document(args.n ? args.values[check.n_documents] : NULL, err);
-        result = check.documents[check.n_documents] ? 0 : -1;
-    }
-    if (!result)
-        result = check_runs(&request, &check, err);
-    for (size_t i = 0; i < check.n_documents; i++)
-        cJSON_Delete(check.documents[i]);
-    free(check.documents);
-    return result;
+    return request.is_ab ? check_commands(&request, &args, err) : check_runs(&request, &args, err);
 }

@@ -82,7 +82,7 @@ static int check_shape(const char *path, const cJSON *baseline, struct pt_error 
     return 0;
 }
 
-static cJSON *new_baseline(void)
+cJSON *pt_baseline_new(void)
 {
     cJSON *baseline = cJSON_CreateObject();
     cJSON_AddStringToObject(baseline, "schema_version", "1.0");
@@ -94,7 +94,7 @@ cJSON *pt_baseline_read(const char *path, bool or_new, struct pt_error *err)
 {
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     if (read_text(path, &text, err) < 0)
-        return or_new && err->exit_code == 2 ? new_baseline() : NULL;
+        return or_new && err->exit_code == 2 ? pt_baseline_new() : NULL;
     if (pt_json_text_check(pt_str_text(&text), text.n, err) < 0) {
         err->exit_code = 3;
         pt_error_context(err, "%s", path);

@@ -19,6 +19,8 @@
 /* NULL = error: exit code 3 for a damaged file or one of a newer format, 2 where there is none (unless `or_new`: then
  * an empty one). */
 cJSON *pt_baseline_read(const char *path, bool or_new, struct pt_error *err);
+/* One without runs. */
+cJSON *pt_baseline_new(void);
 int pt_baseline_write(const char *path, const cJSON *baseline, struct pt_error *err);
 static inline void pt_baseline_freep(cJSON **baseline)
 {

@@ -102,6 +102,20 @@ class Times(Case):
         self.assertRegex(self.check(*self.usual, more=["--time"]), r"same +wall_s .*p = ")
 
 
+class InTurn(Case):
+    def test_the_second_command_is_held_against_the_first(self):
+        command = f"{sys.executable} -c 'for i in range(%d): open(\"/etc/hostname\").close()'"
+        said = self.proftrace("check", "--ab", command % 1000, command % 1500, "--rounds", "2", status=1)
+        self.assertRegex(said, r"WORSE +open\.calls +1,\d+ +1,\d+ +\d+ % +stable in 2 of 2 runs")
+        self.assertIn("ab: Figures", self.proftrace("check", "--ab", command % 1000, command % 1000, "--rounds", "2", status=4))  # times need four
+        runs = sorted(path.name for path in next((self.folder / "proftrace.data").glob("ab-*")).iterdir())
+        self.assertEqual(runs, ["0a", "1b", "2b", "3a"])
+
+    def test_a_command_that_fails_is_not_compared(self):
+        self.assertIn("exited with 3: only whole runs", self.proftrace("check", "--ab", "true", "exit 3", status=4))
+        self.assertIn("--ab takes two commands", self.proftrace("check", "--ab", "true", status=2))
+
+
 class Undecided(Case):
     def edited(self, change):
         baseline = self.with_baseline(*self.usual)
