@@ -30,14 +30,18 @@ static void render_text(const struct pt_doc *doc, const char *output, struct pt_
     const struct pt_render_options how = pt_medium_of(output);
     const struct pt_text_out people = {&how, out};
     for (size_t i = 0; i < doc->stages.n; i++) {
-        pt_text_put(&people, doc->stages.items[i]->panels.items[0]->texts[0]); /* one line: scripts read it, too */
+        PT_AUTO(pt_str_fini) struct pt_str why = {0};
+        pt_text_clean(&why, doc->stages.items[i]->panels.items[0]->texts[0]);
+        pt_text_put(&people, pt_str_text(&why)); /* one line: scripts read it, too */
         pt_str_char(out, '\n');
     }
     if (!doc->stages.n)
         pt_str_printf(out, "%s\n", doc->verdict);
     for (pt_u32 i = 0; i < doc->n_notes; i++) {
+        PT_AUTO(pt_str_fini) struct pt_str note = {0};
+        pt_text_clean(&note, doc->notes[i]);
         pt_str_add(out, "note: ");
-        pt_text_wrapped(&people, doc->notes[i], 6);
+        pt_text_wrapped(&people, pt_str_text(&note), 6);
         pt_str_char(out, '\n');
     }
     for (size_t i = 0; i < doc->stages.n; i++) {

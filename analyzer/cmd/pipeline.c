@@ -24,7 +24,7 @@
 #include "util/text/sanitize.h"
 #include "util/text/shell_word.h"
 #include "cmd.h"
-#include "grade_report.h"
+#include "quality/grade_report.h"
 #include "arguments/options.h"
 #include "arguments/switches.h"
 

@@ -60,9 +60,12 @@ static void take_row(struct collecting *c, const cJSON *row, enum pt_diff_side s
     if (!label)
         return;
     struct pt_change *change = change_of(c, row, label);
-    const double line = amount(row, "line");
-    if (line > 0 && (side == PT_DIFF_B || !(change->line > 0)))
+    const double line = amount(row, "line"), line_s = amount(row, c->kind->seconds);
+    if (line > 0 && (side > change->line_of || line_s >= change->line_s)) {
         change->line = line;
+        change->line_s = line_s;
+        change->line_of = side;
+    }
     change->seconds[side] += amount(row, c->kind->seconds);
     change->count[side] += amount(row, c->kind->count);
     change->bytes[side] += amount(row, c->kind->bytes);

@@ -31,7 +31,9 @@ extern const struct pt_diff_table_kind pt_diff_tables[PT_DIFF__TABLES];
 struct pt_change {
     const char *label, *apart; /* apart: NULL = nothing */
     const char *file;          /* of a function; NULL = not known */
-    double line;               /* in the later run, else in the earlier; 0 = not known */
+    double line;               /* where most time goes in the later run, else in the earlier; 0 = not known */
+    double line_s;             /* that time */
+    enum pt_diff_side line_of; /* that run */
     double seconds[PT_DIFF__SIDES], count[PT_DIFF__SIDES], bytes[PT_DIFF__SIDES];
 };
 
@@ -47,5 +49,18 @@ static inline void pt_changes_fini(struct pt_changes *changes)
 {
     free(changes->items);
 }
+
+/* "[not sampled]" and its like are sums of what nobody knows: no cause. */
+static inline bool pt_change_is_named(const struct pt_change *change)
+{
+    return *change->label != '[';
+}
+
+/* A stage of both runs. NULL = that run has none of this name; never both. */
+struct pt_stage_pair {
+    const char *name;
+    const cJSON *of[PT_DIFF__SIDES];
+    struct pt_changes changes[PT_DIFF__TABLES];
+};
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beside_wall.h"
 #include "explain.h"
 #include "report/run_document.h"
 #include "util/auto.h"
@@ -92,13 +93,20 @@ static double size_of(const struct pt_stage_pair *pair)
     return isfinite(by) ? fabs(by) : 0;
 }
 
-/* What is only in one run goes first: nothing else there can be compared. */
+/* The lower goes first: another time, then another count, then none; what is only in one run explains nothing. */
+static int group_of(const struct pt_stage_pair *pair)
+{
+    if (!pair->of[PT_DIFF_A] || !pair->of[PT_DIFF_B])
+        return 3;
+    return pt_stage_pair_differs(pair) ? 0 : pt_differs_beside_wall(pair) ? 1 : 2;
+}
+
 static int by_size(const void *a, const void *b)
 {
     const struct pt_stage_pair *x = a, *y = b;
-    const bool x_alone = !x->of[0] || !x->of[1], y_alone = !y->of[0] || !y->of[1];
-    if (x_alone != y_alone)
-        return x_alone - y_alone;
+    const int difference = group_of(x) - group_of(y);
+    if (difference)
+        return difference;
     return size_of(x) == size_of(y) ? strcmp(x->name, y->name) : (size_of(x) < size_of(y)) - (size_of(x) > size_of(y));
 }
 

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "report/run_document.h"
-#include "util/text/fmt.h"
+#include "beside_wall.h"
+#include "phrases.h"
 
 static const struct {
     const char *key, *label;
@@ -38,31 +39,6 @@ bool pt_stage_pair_differs(const struct pt_stage_pair *pair)
     return by >= 0.05 && by >= 0.05 * wall_of(pair->of[PT_DIFF_A]);
 }
 
-static void put_seconds(struct pt_str *out, double seconds)
-{
-    pt_str_add(out, pt_fmt_duration((pt_i64)llround(seconds * 1e9)).text);
-}
-
-/* "+1.20 s" */
-static void put_difference(struct pt_str *out, double seconds)
-{
-    if (seconds > 0)
-        pt_str_char(out, '+');
-    put_seconds(out, seconds);
-}
-
-static void put_place(struct pt_str *out, const struct pt_change *change)
-{
-    pt_str_add(out, change->label);
-    if (!change->file)
-        return;
-    const char *slash = strrchr(change->file, '/');
-    pt_str_printf(out, " (%s", slash ? slash + 1 : change->file);
-    if (change->line > 0)
-        pt_str_printf(out, ":%.0f", change->line);
-    pt_str_char(out, ')');
-}
-
 /* ---- which change ---- */
 
 /* A direction: +1 where B is slower. What went the other way explains nothing. */
@@ -72,7 +48,7 @@ static const struct pt_change *largest(const struct pt_stage_pair *pair, enum pt
     const struct pt_changes *changes = &pair->changes[table];
     for (size_t i = 0; i < changes->n; i++) /* the largest first */
         if (pt_change_of(&pt_diff_tables[table], &changes->items[i]) * direction > 0 &&
-            (!fits || fits(&changes->items[i], what)))
+            pt_change_is_named(&changes->items[i]) && (!fits || fits(&changes->items[i], what)))
             return &changes->items[i];
     return NULL;
 }
@@ -98,6 +74,13 @@ static bool is_work(const struct pt_change *change, const char *unused)
     return false;
 }
 
+/* The largest change may be of a call that has nothing to do with it. */
+static bool is_of_part(const struct pt_change *call, const char *part)
+{
+    const char *own = pt_part_of_call(call->label);
+    return own && !strcmp(own, part);
+}
+
 static bool is_computing(const char *part)
 {
     return !strcmp(part, "Python") || !strcmp(part, "Native") || !strcmp(part, "Heap (est.)") ||
@@ -112,60 +95,28 @@ static bool is_of_others(const char *part)
 
 /* ---- the sentence ---- */
 
-/* "3.1 x the bytes (" */
-static void put_times(struct pt_str *out, const double of[PT_DIFF__SIDES], const char *what)
-{
-    const double ratio = of[PT_DIFF_A] > 0 ? of[PT_DIFF_B] / of[PT_DIFF_A] : 0;
-    if (of[PT_DIFF_A] > 0)
-        pt_str_printf(out, ratio < 10 ? "%.2g x " : "%.0f x ", ratio);
-    pt_str_add(out, what);
-}
+/* What the sentence says already. */
+struct told {
+    const struct pt_change *cause; /* of the part before; NULL = none */
+    bool has_cause, has_call;
+};
 
-/* How a call has changed: its bytes, how often, or how long each takes. */
-static void put_call(struct pt_str *out, const struct pt_change *call)
+static void put_work(struct pt_str *out, const struct pt_stage_pair *pair, const char *part,
+                     const struct pt_change *place, double direction, struct told *told)
 {
-    const double *count = call->count, *bytes = call->bytes;
-    const bool has_more_calls = count[PT_DIFF_B] > 1.1 * count[PT_DIFF_A] || count[PT_DIFF_B] < 0.9 * count[PT_DIFF_A];
-    const bool has_more_bytes = bytes[PT_DIFF_B] > 1.1 * bytes[PT_DIFF_A] || bytes[PT_DIFF_B] < 0.9 * bytes[PT_DIFF_A];
-    pt_str_printf(out, "; %s: ", call->label);
-    if (has_more_bytes) {
-        put_times(out, bytes, "the bytes (");
-        pt_str_printf(out, "%s -> ", pt_fmt_bytes((uint64_t)bytes[PT_DIFF_A]).text);
-        pt_str_printf(out, "%s)", pt_fmt_bytes((uint64_t)bytes[PT_DIFF_B]).text);
-    }
-    if (has_more_calls) {
-        pt_str_add(out, has_more_bytes ? ", " : "");
-        put_times(out, count, "the calls (");
-        pt_str_printf(out, "%s -> ", pt_fmt_count((uint64_t)count[PT_DIFF_A]).text);
-        pt_str_printf(out, "%s)", pt_fmt_count((uint64_t)count[PT_DIFF_B]).text);
-    }
-    if (!has_more_bytes && !has_more_calls && count[PT_DIFF_A] > 0 && call->seconds[PT_DIFF_A] > 0)
-        pt_str_printf(out, "each takes %.2g x as long",
-                      call->seconds[PT_DIFF_B] / count[PT_DIFF_B] / (call->seconds[PT_DIFF_A] / count[PT_DIFF_A]));
-}
-
-static void put_function(struct pt_str *out, const char *before, const struct pt_change *function)
-{
-    pt_str_add(out, before);
-    put_place(out, function);
-    pt_str_add(out, ", which computes for ");
-    put_seconds(out, function->seconds[PT_DIFF_B]);
-    pt_str_add(out, " instead of ");
-    put_seconds(out, function->seconds[PT_DIFF_A]);
-}
-
-static void put_work(struct pt_str *out, const struct pt_stage_pair *pair, const char *before,
-                     const struct pt_change *place, double direction)
-{
-    pt_str_add(out, before);
-    if (place)
-        put_place(out, place);
-    const struct pt_change *call = largest(pair, PT_DIFF_calls, direction, NULL, NULL);
+    const struct pt_change *call = largest(pair, PT_DIFF_calls, direction, is_of_part, place ? place->apart : part);
     const struct pt_change *file = largest(pair, PT_DIFF_files, direction, NULL, NULL);
-    if (!place && file)
+    if (place || file)
+        pt_str_add(out, is_of_others(part) ? ": it waits for " : " in ");
+    if (place)
+        pt_put_place(out, place);
+    else if (file)
         pt_str_add(out, file->label);
-    if (call)
-        put_call(out, call);
+    if (!call)
+        return;
+    pt_str_add(out, "; ");
+    pt_put_call(out, call);
+    told->has_call = true;
 }
 
 /* Candidates for the cause of a part's change, each the largest of its kind that went the same way and is a fifth of
@@ -193,20 +144,20 @@ static struct candidates candidates_for(const struct pt_stage_pair *pair, const 
     return found;
 }
 
-/* What the time of a part went into; nothing where nothing is known, or where `*told` says it already. */
+/* What the time of a part went into; nothing where nothing is known, or where it is told already. */
 static void put_cause(struct pt_str *out, const struct pt_stage_pair *pair, const char *part, double by,
-                      const struct pt_change **told)
+                      struct told *told)
 {
     const struct candidates found = candidates_for(pair, part, by);
     const struct pt_change *cause = found.function ? found.function : found.place;
     const bool of_others = is_of_others(part),
                is_of_calls = !of_others && !is_computing(part) && strcmp(part, "Runnable") != 0;
-    const char *before = of_others ? ": it waits for " : " in ";
-    if (found.function && *told != cause)
-        put_function(out, before, found.function);
+    if (found.function && told->cause != cause)
+        pt_put_function(out, of_others ? ": it waits for " : " in ", found.function);
     else if (found.place || is_of_calls)
-        put_work(out, pair, found.place || pair->changes[PT_DIFF_files].n ? before : "", found.place, by > 0 ? 1 : -1);
-    *told = cause;
+        put_work(out, pair, part, found.place, by > 0 ? 1 : -1, told);
+    told->cause = cause;
+    told->has_cause |= cause != NULL;
 }
 
 static bool is_sum(const char *key)
@@ -214,11 +165,9 @@ static bool is_sum(const char *key)
     return !strcmp(key, "computing_s") || !strcmp(key, "unattributed_s");
 }
 
-/* The parts that went the stage's way, the largest first: two at most, and the second only if it is a quarter of all.
- */
-static void put_parts(struct pt_str *out, const struct pt_stage_pair *pair, double all)
+/* B - A of each part; 0 where it is not known in both, or is the sum of others. */
+static void differences(const struct pt_stage_pair *pair, double by[N_PARTS])
 {
-    double by[N_PARTS];
     const cJSON *a = cJSON_GetObjectItemCaseSensitive(pair->of[PT_DIFF_A], "time");
     const cJSON *b = cJSON_GetObjectItemCaseSensitive(pair->of[PT_DIFF_B], "time");
     for (int i = 0; i < N_PARTS; i++) {
@@ -226,20 +175,44 @@ static void put_parts(struct pt_str *out, const struct pt_stage_pair *pair, doub
         if (is_sum(parts[i].key) || !isfinite(by[i]))
             by[i] = 0;
     }
-    const struct pt_change *cause = NULL;
-    for (int told = 0; told < 2; told++) {
-        int best = 0;
-        for (int i = 1; i < N_PARTS; i++)
-            if (by[i] * (all > 0 ? 1 : -1) > by[best] * (all > 0 ? 1 : -1))
-                best = i;
-        if (fabs(by[best]) < 0.25 * fabs(all) || by[best] * all <= 0)
-            return;
-        pt_str_add(out, told ? ", and " : ": ");
-        put_difference(out, by[best]);
-        pt_str_printf(out, " %s", parts[best].label);
-        put_cause(out, pair, parts[best].label, by[best], &cause);
-        by[best] = 0;
+}
+
+/* The part that went the stage's way farthest, if it is a quarter of what is not waiting for a CPU. That wait comes
+ * last: other programs cause it, and it grows with a stage that runs longer for reasons of its own. */
+static int largest_part(const double by[N_PARTS], double all)
+{
+    const double direction = all > 0 ? 1 : -1;
+    int best = -1, runnable = -1;
+    for (int i = 0; i < N_PARTS && runnable < 0; i++)
+        if (!strcmp(parts[i].key, "runnable_s"))
+            runnable = i;
+    const double waited = fmin(fmax(by[runnable] * direction, 0), fabs(all)), own = fabs(all) - waited;
+    for (int i = 0; i < N_PARTS; i++)
+        if (i != runnable && by[i] * direction > 0 && by[i] * direction >= 0.25 * own &&
+            (best < 0 || by[i] * direction > by[best] * direction))
+            best = i;
+    /* The whole is waiting, but for a rest that explains nothing. */
+    if (best >= 0 && by[best] * direction >= 0.05 * fabs(all))
+        return best;
+    return waited >= 0.25 * fabs(all) ? runnable : -1;
+}
+
+static struct told put_parts(struct pt_str *out, const struct pt_stage_pair *pair, double all)
+{
+    struct told told = {0};
+    double by[N_PARTS];
+    differences(pair, by);
+    for (int n = 0; n < 2; n++) {
+        const int part = largest_part(by, all);
+        if (part < 0)
+            break;
+        pt_str_add(out, n ? ", and " : ": ");
+        pt_put_difference(out, by[part]);
+        pt_str_printf(out, " %s", parts[part].label);
+        put_cause(out, pair, parts[part].label, by[part], &told);
+        by[part] = 0;
     }
+    return told;
 }
 
 void pt_explain_stage(const struct pt_stage_pair *pair, struct pt_str *out)
@@ -249,7 +222,7 @@ void pt_explain_stage(const struct pt_stage_pair *pair, struct pt_str *out)
     pt_str_add(out, pair->name);
     if (!a || !b) {
         pt_str_printf(out, " is only in %s", a ? "A: " : "B: ");
-        put_seconds(out, isfinite(wall_of(a ? a : b)) ? wall_of(a ? a : b) : 0);
+        pt_put_seconds(out, isfinite(wall_of(a ? a : b)) ? wall_of(a ? a : b) : 0);
         return;
     }
     const char *status_a = pt_member_text(a, "status"), *status_b = pt_member_text(b, "status");
@@ -263,13 +236,18 @@ void pt_explain_stage(const struct pt_stage_pair *pair, struct pt_str *out)
         pt_str_add(out, ": no difference of more than 5 % and 50 ms (");
     } else {
         pt_str_char(out, ' ');
-        put_difference(out, by);
+        pt_put_difference(out, by);
         pt_str_add(out, " (");
     }
-    put_seconds(out, wall_of(a));
+    pt_put_seconds(out, wall_of(a));
     pt_str_add(out, " -> ");
-    put_seconds(out, wall_of(b));
+    pt_put_seconds(out, wall_of(b));
     pt_str_char(out, ')');
-    if (pt_stage_pair_differs(pair))
-        put_parts(out, pair, by);
+    if (!pt_stage_pair_differs(pair)) {
+        pt_put_beside_wall(out, pair, PT_BESIDE_CPU | PT_BESIDE_CALLS, ", but ");
+        return;
+    }
+    const struct told told = put_parts(out, pair, by);
+    pt_put_beside_wall(out, pair, (told.has_cause ? 0 : PT_BESIDE_CPU) | (told.has_call ? 0 : PT_BESIDE_CALLS),
+                       "; beside that ");
 }

@@ -8,13 +8,6 @@
 #include "proftrace/types.h"
 #include "change.h"
 
-/* A stage of both runs. NULL = that run has none of this name; never both. */
-struct pt_stage_pair {
-    const char *name;
-    const cJSON *of[PT_DIFF__SIDES];
-    struct pt_changes changes[PT_DIFF__TABLES];
-};
-
 /* Smaller differences of a stage's time are those of any two runs of the same program: less than 5 %, or less than 50
  * ms. */
 bool pt_stage_pair_differs(const struct pt_stage_pair *pair);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """stage.py NAME [REGRESSION] - a stage of a small pipeline, which works for some tenths of a second, and in one of many ways for longer."""
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -83,6 +84,24 @@ def helper():
         subprocess.call(["/bin/true"])
 
 
+def label(path):
+    with open(path, "rb", buffering=0) as file:
+        file.read(100)
+        if WITH == "one_read":
+            file.read(100)
+    if WITH == "one_open":
+        os.close(os.open(path, os.O_RDONLY))
+
+
+def augment(data):
+    for _ in range(5 if WITH == "more_work" else 2):
+        sum(byte ^ 1 for byte in data[:2500000])
+
+
+def crop(number):
+    sum(i * i for i in range(9000000 if WITH == "slow_worker" and number == 1 else 100000))
+
+
 def main():
     folder = os.environ["DATA"]
     for epoch in range(3):
@@ -95,6 +114,11 @@ def main():
                 checksum(data)
                 normalise(data)
                 pack(data)
+    for _ in range(1000):
+        label(path)
+    augment(data)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        pool.map(crop, range(2), 1)
     boxes(1200000 if WITH == "boxes" else 20000)
     save(f"{folder}/{NAME}.out", data[:1600000])
     if WITH == "lock":

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the wording of a difference, a place and a call. Threads: any.
+ */
+#include "phrases.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "proftrace/types.h"
+#include "util/text/fmt.h"
+
+void pt_put_seconds(struct pt_str *out, double seconds)
+{
+    pt_str_add(out, pt_fmt_duration((pt_i64)llround(seconds * 1e9)).text);
+}
+
+void pt_put_difference(struct pt_str *out, double seconds)
+{
+    if (seconds > 0)
+        pt_str_char(out, '+');
+    pt_put_seconds(out, seconds);
+}
+
+void pt_put_place(struct pt_str *out, const struct pt_change *change)
+{
+    pt_str_add(out, change->label);
+    if (!change->file)
+        return;
+    const char *slash = strrchr(change->file, '/');
+    pt_str_printf(out, " (%s", slash ? slash + 1 : change->file);
+    if (change->line > 0)
+        pt_str_printf(out, ":%.0f", change->line);
+    pt_str_char(out, ')');
+}
+
+/* "3.1 x the bytes (" */
+static void put_times(struct pt_str *out, const double of[PT_DIFF__SIDES], const char *what)
+{
+    const double ratio = of[PT_DIFF_A] > 0 ? of[PT_DIFF_B] / of[PT_DIFF_A] : 0;
+    if (of[PT_DIFF_A] > 0)
+        pt_str_printf(out, ratio < 10 ? "%.2g x " : "%.0f x ", ratio);
+    pt_str_add(out, what);
+}
+
+void pt_put_call(struct pt_str *out, const struct pt_change *call)
+{
+    const double *count = call->count, *bytes = call->bytes;
+    const bool has_more_calls = count[PT_DIFF_B] > 1.1 * count[PT_DIFF_A] || count[PT_DIFF_B] < 0.9 * count[PT_DIFF_A];
+    const bool has_more_bytes = bytes[PT_DIFF_B] > 1.1 * bytes[PT_DIFF_A] || bytes[PT_DIFF_B] < 0.9 * bytes[PT_DIFF_A];
+    pt_str_printf(out, "%s: ", call->label);
+    if (has_more_bytes) {
+        put_times(out, bytes, "the bytes (");
+        pt_str_printf(out, "%s -> ", pt_fmt_bytes((uint64_t)bytes[PT_DIFF_A]).text);
+        pt_str_printf(out, "%s)", pt_fmt_bytes((uint64_t)bytes[PT_DIFF_B]).text);
+    }
+    if (has_more_calls) {
+        pt_str_add(out, has_more_bytes ? ", " : "");
+        put_times(out, count, "the calls (");
+        pt_str_printf(out, "%s -> ", pt_fmt_count((uint64_t)count[PT_DIFF_A]).text);
+        pt_str_printf(out, "%s)", pt_fmt_count((uint64_t)count[PT_DIFF_B]).text);
+    }
+    if (!has_more_bytes && !has_more_calls && count[PT_DIFF_A] > 0 && call->seconds[PT_DIFF_A] > 0)
+        pt_str_printf(out, "each takes %.2g x as long",
+                      call->seconds[PT_DIFF_B] / count[PT_DIFF_B] / (call->seconds[PT_DIFF_A] / count[PT_DIFF_A]));
+}
+
+void pt_put_function(struct pt_str *out, const char *before, const struct pt_change *function)
+{
+    pt_str_add(out, before);
+    pt_put_place(out, function);
+    pt_str_add(out, ", which computes for ");
+    pt_put_seconds(out, function->seconds[PT_DIFF_B]);
+    pt_str_add(out, " instead of ");
+    pt_put_seconds(out, function->seconds[PT_DIFF_A]);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * phrases.h - the parts that the sentence about a stage is made of. Raw: names in them are hostile.
+ */
+#ifndef PT_DIFF_PHRASES_H
+#define PT_DIFF_PHRASES_H
+
+#include "change.h"
+
+void pt_put_seconds(struct pt_str *out, double seconds);
+/* "+1.20 s" */
+void pt_put_difference(struct pt_str *out, double seconds);
+/* "Images.load (train.py:15)" */
+void pt_put_place(struct pt_str *out, const struct pt_change *change);
+/* `before` it: "decode (train.py:16), which computes for 1.58 s instead of 516 ms" */
+void pt_put_function(struct pt_str *out, const char *before, const struct pt_change *function);
+/* "read: 3.1 x the bytes (1.00 GiB -> 3.10 GiB)": its bytes, how often it is made, or how long each takes. */
+void pt_put_call(struct pt_str *out, const struct pt_change *call);
+
+#endif
