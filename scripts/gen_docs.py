@@ -215,7 +215,7 @@ def man_formats():
 
 def command_options(name):
     """(name, letter, value, summary) of each row of the command's table of options."""
-    path = os.path.join(ROOT, "analyzer", "cmd", name + ".c")
+    [path] = glob.glob(os.path.join(ROOT, "analyzer", "cmd", "**", name + ".c"), recursive=True)
     with open(path, encoding="utf-8") as file:
         text = file.read()
     for row in deftable.rows_in_text(" ".join(re.findall(r"(?s)PT_OPT_(?!END)[A-Z]+\(.*?\),?\n", text))):

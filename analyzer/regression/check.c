@@ -17,10 +17,9 @@
 
 #include "report/run_document.h"
 #include "util/auto.h"
-#include "util/str.h"
-#include "util/text/fmt.h"
 #include "baseline.h"
 #include "figures.h"
+#include "show_figure.h"
 #include "statistics.h"
 
 enum { LEAST_RUNS = 4 };
@@ -201,20 +200,6 @@ struct row {
     struct pt_value before, now, more;
 };
 
-static struct pt_value shown(struct pt_doc *doc, const struct figure *figure, double value)
-{
-    struct pt_str out = {0};
-    if (pt_figure_is_time(figure->kind))
-        pt_str_add(&out, pt_fmt_duration((int64_t)llround(value * 1e9)).text);
-    else if (figure->kind == PT_FIGURE_BYTES)
-        pt_str_add(&out, pt_fmt_bytes((uint64_t)value).text);
-    else
-        pt_str_add(&out, pt_fmt_count((uint64_t)value).text);
-    const char *text = pt_doc_text(doc, pt_str_text(&out));
-    pt_str_fini(&out);
-    return (struct pt_value){.type = PT_VALUE_TEXT, .text = text};
-}
-
 static void add_rows(struct pt_doc *doc, struct pt_table *table, const struct figures *figures, enum state state)
 {
     static const char *const names[] = {
@@ -224,8 +209,8 @@ static void add_rows(struct pt_doc *doc, struct pt_table *table, const struct fi
         const double a = pt_median(figure->a, figure->n_a), b = pt_median(figure->b, figure->n_b);
         if (figure->state == state)
             pt_table_add(table,
-                         &(struct row){names[state], pt_doc_text(doc, figure->name), figure->how, shown(doc, figure, a),
-                                       shown(doc, figure, b),
+                         &(struct row){names[state], pt_doc_text(doc, figure->name), figure->how,
+                                       pt_show_figure(doc, figure->kind, a), pt_show_figure(doc, figure->kind, b),
                                        a > 0 ? pt_real(100 * (b - a) / a) : pt_unknown("there was none before")});
     }
 }
@@ -275,8 +260,8 @@ static void count(struct pt_doc *doc, const char *stage, const struct figures *f
         if (figure->state != WORSE)
             continue;
         if (!outcome->worse++) {
-            const struct pt_value a = shown(doc, figure, pt_median(figure->a, figure->n_a));
-            const struct pt_value b = shown(doc, figure, pt_median(figure->b, figure->n_b));
+            const struct pt_value a = pt_show_figure(doc, figure->kind, pt_median(figure->a, figure->n_a));
+            const struct pt_value b = pt_show_figure(doc, figure->kind, pt_median(figure->b, figure->n_b));
             outcome->first =
                 pt_doc_format(doc, "%s: %s %s -> %s (%s)", stage, figure->name, a.text, b.text, figure->how);
         }

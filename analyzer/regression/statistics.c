@@ -41,27 +41,26 @@ static size_t doubled_rank(const double *all, size_t n, double value)
 /* ways[k][s]: in how many ways k of the ranks sum up to s. Each choice of n_b ranks is as likely as any other. */
 double pt_mann_whitney(const double *a, size_t n_a, const double *b, size_t n_b)
 {
-    enum { MOST_SUM = 2 * 2 * PT_SAMPLE_MOST * (2 * PT_SAMPLE_MOST + 1) / 2 };
     if (!n_a || !n_b || n_a > PT_SAMPLE_MOST || n_b > PT_SAMPLE_MOST)
         return 1;
-    const size_t n = n_a + n_b;
+    const size_t n = n_a + n_b, most_sum = n * (n + 1); /* of doubled ranks */
     double all[2 * PT_SAMPLE_MOST];
     memcpy(all, a, n_a * sizeof *a);
     memcpy(all + n_a, b, n_b * sizeof *b);
-    PT_AUTO(pt_freep) double *ways = pt_calloc((n_b + 1) * (size_t)(MOST_SUM + 1), sizeof *ways);
+    PT_AUTO(pt_freep) double *ways = pt_calloc((n_b + 1) * (most_sum + 1), sizeof *ways);
     size_t of_b = 0;
     ways[0] = 1;
     for (size_t i = 0; i < n; i++) {
         const size_t rank = doubled_rank(all, n, all[i]);
         of_b += i >= n_a ? rank : 0;
         for (size_t k = n_b; k >= 1; k--)
-            for (size_t s = MOST_SUM; s >= rank; s--)
-                ways[k * (MOST_SUM + 1) + s] += ways[(k - 1) * (MOST_SUM + 1) + s - rank];
+            for (size_t s = most_sum; s >= rank; s--)
+                ways[k * (most_sum + 1) + s] += ways[(k - 1) * (most_sum + 1) + s - rank];
     }
     double as_high = 0, total = 0;
-    for (size_t s = 0; s <= MOST_SUM; s++) {
-        total += ways[n_b * (MOST_SUM + 1) + s];
-        as_high += s >= of_b ? ways[n_b * (MOST_SUM + 1) + s] : 0;
+    for (size_t s = 0; s <= most_sum; s++) {
+        total += ways[n_b * (most_sum + 1) + s];
+        as_high += s >= of_b ? ways[n_b * (most_sum + 1) + s] : 0;
     }
     return as_high / total;
 }

@@ -14,8 +14,8 @@ def commands(source):
 
 
 def options(source, command):
-    path = source / f"analyzer/cmd/{command}.c"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    path = next((source / "analyzer/cmd").rglob(f"{command}.c"), None)
+    text = path.read_text(encoding="utf-8") if path else ""
     return re.findall(r'PT_OPT_(?!END)[A-Z]+\(\s*"([a-z-]+)"', text)
 
 

@@ -8,9 +8,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"]).resolve()
 PROFTRACE = BUILD / "proftrace"
+SCHEMA = pathlib.Path(__file__).resolve().parent.parent / "export/junit.xsd"
 # Reads, opens, writes and allocates as often as it is told; the last line varies from run to run.
 PROGRAM = """
 import os, random, sys
@@ -90,6 +92,17 @@ class Counts(Case):
         self.assertEqual(opens["now"].replace(",", ""), str(next(call["calls"] for call in report["calls"] if call["call"] == "open")))
         self.assertRegex(self.check(self.more, status=1, more=["--format", "github"]), r"^::error title=proftrace check::regression: ")
         self.assertIn("| WORSE |", self.check(self.more, status=1, more=["--format", "md"]))
+
+    def test_cases_for_ci_systems(self):
+        self.with_baseline(*self.usual[:3])
+        file = self.folder / "check.xml"
+        self.check(self.more, status=1, more=["--format", "junit", "-o", file])
+        subprocess.run(["xmllint", "--noout", "--schema", SCHEMA, file], check=True, capture_output=True, timeout=60)
+        cases = {case.get("name"): case for case in xml.etree.ElementTree.parse(file).iter("testcase")}
+        self.assertRegex(cases["open.calls"].find("failure").get("message"), r"^1,\d+ -> 1,\d+ \(stable in 3 of 3 runs\)$")
+        self.assertIsNotNone(cases["access.calls"].find("skipped"))
+        self.check(self.more, status=4, more=["--stage", "eval", "--format", "junit", "-o", file])
+        subprocess.run(["xmllint", "--noout", "--schema", SCHEMA, file], check=True, capture_output=True, timeout=60)
 
 
 class Times(Case):

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "regression/change_points.h"
 #include "regression/figures.h"
 #include "regression/statistics.h"
 
@@ -81,6 +82,94 @@ static void test_kinds(void **state)
     assert_int_equal(pt_figure_kind_of("cpu_s"), PT_FIGURE_CPU);
 }
 
+/* ---- levels of a history ---- */
+
+static const struct pt_change_rules counts = {2, 0.02, 10, 0}, times = {4, 0.05, 0.05, 0.05};
+
+static void test_a_count_that_changed_and_came_back(void **state)
+{
+    (void)state;
+    const double values[] = {100, 100, 100, 150, 150, 150, 100, 100};
+    struct pt_change_point found[PT_SAMPLE_MOST];
+    assert_int_equal(pt_change_points(values, 8, &counts, found), 2);
+    assert_int_equal(found[0].at, 3);
+    assert_near(found[0].before, 100);
+    assert_near(found[0].after, 150);
+    assert_int_equal(found[1].at, 6);
+    assert_near(found[1].after, 100);
+}
+
+static void test_what_is_no_change_of_a_count(void **state)
+{
+    (void)state;
+    struct pt_change_point found[PT_SAMPLE_MOST];
+    const double once[] = {100, 100, 100, 900, 100, 100, 100}; /* one odd run */
+    const double varies[] = {100, 140, 120, 160, 110, 150, 130, 170};
+    const double little[] = {1000, 1000, 1000, 1009, 1009, 1009};
+    const double few[] = {1, 1, 1, 9, 9, 9};
+    assert_int_equal(pt_change_points(once, 7, &counts, found), 0);
+    assert_int_equal(pt_change_points(varies, 8, &counts, found), 0);
+    assert_int_equal(pt_change_points(little, 6, &counts, found), 0);
+    assert_int_equal(pt_change_points(few, 6, &counts, found), 0);
+    assert_int_equal(pt_change_points(few, 1, &counts, found), 0);
+    assert_int_equal(pt_change_points(few, 0, &counts, found), 0);
+}
+
+/* A stream of numbers that look random, of mean 0 and deviation 1 or so: the sum of 12 uniform ones. */
+static double next_noise(uint64_t *seed)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++) {
+        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+        sum += (double)(*seed >> 11) / (double)(1ull << 53);
+    }
+    return sum;
+}
+
+/* How many of `series` histories of 24 runs have a change of a time, when all runs from `at` on take `by` longer. */
+static int with_a_change(int series, size_t at, double by, size_t *ret_within_one)
+{
+    uint64_t seed = 42;
+    int found_in = 0;
+    *ret_within_one = 0;
+    for (int i = 0; i < series; i++) {
+        double values[24];
+        struct pt_change_point found[PT_SAMPLE_MOST];
+        for (size_t j = 0; j < 24; j++)
+            values[j] = (j >= at ? 10 * (1 + by) : 10) * (1 + 0.04 * next_noise(&seed)); /* 4 % from run to run */
+        const size_t n = pt_change_points(values, 24, &times, found);
+        found_in += n > 0;
+        *ret_within_one += n == 1 && found[0].at + 1 >= at && found[0].at <= at + 1;
+    }
+    return found_in;
+}
+
+static void test_times_that_only_vary_have_no_change(void **state)
+{
+    (void)state;
+    size_t unused;
+    assert_true(with_a_change(400, 24, 0, &unused) <= 8); /* 2 % */
+}
+
+static void test_ten_percent_are_found_with_their_run(void **state)
+{
+    (void)state;
+    size_t within_one;
+    assert_true(with_a_change(400, 12, 0.10, &within_one) >= 350);
+    assert_true(within_one >= 300);
+}
+
+static void test_the_last_values_of_a_long_history(void **state)
+{
+    (void)state;
+    double values[200];
+    struct pt_change_point found[PT_SAMPLE_MOST];
+    for (size_t i = 0; i < 200; i++)
+        values[i] = i < 170 ? 100 : 200;
+    assert_int_equal(pt_change_points(values, 200, &counts, found), 1);
+    assert_int_equal(found[0].at, 170);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +179,11 @@ int main(void)
         cmocka_unit_test(test_holm),
         cmocka_unit_test(test_medians),
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_a_count_that_changed_and_came_back),
+        cmocka_unit_test(test_what_is_no_change_of_a_count),
+        cmocka_unit_test(test_times_that_only_vary_have_no_change),
+        cmocka_unit_test(test_ten_percent_are_found_with_their_run),
+        cmocka_unit_test(test_the_last_values_of_a_long_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 
 #include "regression/ab.h"
 #include "regression/baseline.h"
+#include "regression/junit.h"
 #include "report/json/panel.h"
 #include "report/medium.h"
 #include "report/run_document.h"
@@ -21,10 +22,10 @@
 #include "report/text_file.h"
 #include "util/auto.h"
 #include "util/mem.h"
-#include "arguments/options.h"
-#include "cmd.h"
+#include "cmd/arguments/options.h"
+#include "cmd/cmd.h"
 
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_MD, FORMAT_GITHUB };
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_MD, FORMAT_GITHUB, FORMAT_JUNIT };
 
 struct request {
     const char *baseline, *stage, *output;
@@ -53,6 +54,7 @@ static void render(const struct request *request, const struct pt_doc *doc, enum
 {
     const struct pt_render_options how = pt_medium_of(request->output);
     const struct pt_text_out people = {&how, out};
+    PT_AUTO(pt_str_fini) struct pt_str verdict = {0};
     switch (request->format) {
     case FORMAT_JSON:
         pt_json_stage_panels(doc, out);
@@ -63,8 +65,12 @@ static void render(const struct request *request, const struct pt_doc *doc, enum
     case FORMAT_MD:
         pt_render_md_panels(doc, out);
         return;
+    case FORMAT_JUNIT:
+        pt_check_junit(doc, out);
+        return;
     default:
-        pt_text_put(&people, doc->verdict);
+        pt_text_clean(&verdict, doc->verdict);
+        pt_text_put(&people, pt_str_text(&verdict));
         pt_str_char(out, '\n');
         for (size_t i = 0; i < doc->stages.n; i++)
             pt_text_panels(&people, &doc->stages.items[i]->panels, doc->stages.items[i]->name);
@@ -197,7 +203,8 @@ int pt_cmd_check(int argc, char **argv, struct pt_error *err)
         PT_OPT_FLAG("ab", 0, &request.is_ab, "play two commands in turn, and check the second against the first"),
         PT_OPT_COUNT("rounds", 0, &request.rounds, "N", "--ab: runs of each command (default: 5)"),
         PT_OPT_FLAG("confirm", 0, &request.confirms, "--ab: play as many again before a regression is told"),
-        PT_OPT_CHOICE("format", 'f', &request.format, "text|json|md|github", "form of the result (default: text)"),
+        PT_OPT_CHOICE("format", 'f', &request.format, "text|json|md|github|junit",
+                      "form of the result (default: text)"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),
         PT_OPT_END,
     };

@@ -14,8 +14,8 @@
 #include "report/text/panel.h"
 #include "report/text_file.h"
 #include "util/auto.h"
-#include "cmd.h"
-#include "arguments/options.h"
+#include "cmd/cmd.h"
+#include "cmd/arguments/options.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MD, FORMAT_HTML };
 

@@ -12,8 +12,8 @@
 #include "report/text/panel.h"
 #include "report/text_file.h"
 #include "util/auto.h"
-#include "arguments/options.h"
-#include "cmd.h"
+#include "cmd/arguments/options.h"
+#include "cmd/cmd.h"
 
 enum { KEPT = 20 };
 

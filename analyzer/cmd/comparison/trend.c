@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trend.c - Owns: `proftrace trend`. Threads: main only. Never: fails on a change: it tells, `check` is the gate.
+ */
+#include "regression/trend.h"
+
+#include <stdio.h>
+
+#include "regression/baseline.h"
+#include "report/json/panel.h"
+#include "report/medium.h"
+#include "report/text/panel.h"
+#include "report/text_file.h"
+#include "util/auto.h"
+#include "cmd/arguments/options.h"
+#include "cmd/cmd.h"
+
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_MD, FORMAT_HTML };
+
+static void render_text(const struct pt_doc *doc, const char *output, struct pt_str *out)
+{
+    const struct pt_render_options how = pt_medium_of(output);
+    const struct pt_text_out people = {&how, out};
+    PT_AUTO(pt_str_fini) struct pt_str verdict = {0};
+    pt_text_clean(&verdict, doc->verdict);
+    pt_text_put(&people, pt_str_text(&verdict)); /* one line: scripts read it, too */
+    pt_str_char(out, '\n');
+    for (size_t i = 0; i < doc->stages.n; i++)
+        pt_text_panels(&people, &doc->stages.items[i]->panels, doc->stages.items[i]->name);
+}
+
+int pt_cmd_trend(int argc, char **argv, struct pt_error *err)
+{
+    struct pt_trend trend = {0};
+    const char *output = NULL;
+    int format = FORMAT_TEXT;
+    const struct pt_opt table[] = {
+        PT_OPT_TEXT("stage", 's', &trend.stage, "NAME", "only this stage"),
+        PT_OPT_TEXT("figure", 0, &trend.figure, "NAME", "only this figure: wall_s, cpu_s, read.calls, heap.bytes, ..."),
+        PT_OPT_CHOICE("format", 'f', &format, "text|json|md|html", "form of the result (default: text)"),
+        PT_OPT_TEXT("output", 'o', &output, "FILE", "write here instead of stdout"),
+        PT_OPT_END,
+    };
+    struct pt_arguments args = {.min = 1, .max = 1};
+    const int done = pt_options_parse(table, argc, argv, &args, err);
+    if (done)
+        return done < 0 ? -1 : 0;
+    PT_AUTO(pt_baseline_freep) cJSON *baseline = pt_baseline_read(args.values[0], false, err);
+    PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_doc_new();
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    if (!baseline)
+        return -1;
+    if (trend.stage && !pt_baseline_runs(baseline, trend.stage))
+        return pt_fail_code(err, 2, "%s has no run of stage %s", args.values[0], trend.stage);
+    trend.baseline = baseline;
+    pt_trend(&trend, doc);
+    if (format == FORMAT_TEXT)
+        render_text(doc, output, &text);
+    else if (format == FORMAT_JSON)
+        pt_json_stage_panels(doc, &text);
+    else if (format == FORMAT_MD)
+        pt_render_md_panels(doc, &text);
+    else
+        pt_render_html_panels(doc, &text);
+    return pt_text_file_write(output, &text, err);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: which figures of a history have changed, and with which run. Threads: one. Never: compares times of different
+ * machines, or anything of different numbers of CPUs or datasets: only the runs that are like the newest count.
+ *
+ * A count is told where two runs and more lie on either side, further apart than each side is wide, by 2 % at least. A
+ * time needs four runs on either side, 10 % (CPU: 5 %) and a rank test that is corrected for the places it may lie at.
+ */
+#include "trend.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/run_document.h"
+#include "util/auto.h"
+#include "change_points.h"
+#include "figures.h"
+#include "show_figure.h"
+
+struct row {
+    const char *figure;
+    struct pt_value before, after, more;
+    const char *run, *at, *commit, *how;
+};
+
+/* A run and where it stands in the file: a second may see several of them, the newest of which stands first. */
+struct past {
+    const cJSON *run;
+    size_t place;
+};
+
+/* The runs of a stage that can be compared, in order of time. */
+struct history {
+    struct past *runs;
+    size_t n, others;
+};
+
+struct found {
+    struct row row;
+    size_t at;
+};
+
+struct founds {
+    PT_VEC(struct found);
+};
+
+static bool is_same_text(const cJSON *a, const cJSON *b, const char *key)
+{
+    const char *of_a = pt_member_text(a, key), *of_b = pt_member_text(b, key);
+    return of_a && of_b ? !strcmp(of_a, of_b) : of_a == of_b;
+}
+
+static bool is_like(const cJSON *run, const cJSON *newest, bool with_machine)
+{
+    const double a = pt_member_number(run, "cpus"), b = pt_member_number(newest, "cpus");
+    return is_same_text(run, newest, "dataset") && (!with_machine || is_same_text(run, newest, "host")) &&
+           !(isfinite(a) && isfinite(b) && a != b);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct past *x = a, *y = b;
+    const char *at_x = pt_member_text(x->run, "at_utc"), *at_y = pt_member_text(y->run, "at_utc");
+    const int order = strcmp(at_x ? at_x : "", at_y ? at_y : "");
+    return order ? order : (x->place < y->place) - (x->place > y->place);
+}
+
+static struct history history_of(const cJSON *runs, bool with_machine)
+{
+    struct history history = {.runs = calloc((size_t)cJSON_GetArraySize(runs) + 1, sizeof *history.runs)};
+    size_t n = 0, kept = 0;
+    const cJSON *run;
+    if (!history.runs)
+        return history;
+    cJSON_ArrayForEach(run, runs)
+    {
+        history.runs[n] = (struct past){run, n};
+        n++;
+    }
+    qsort(history.runs, n, sizeof *history.runs, by_time);
+    const cJSON *newest = history.runs[n - 1].run;
+    for (size_t i = 0; i < n; i++)
+        if (is_like(history.runs[i].run, newest, with_machine))
+            history.runs[kept++] = history.runs[i];
+    history.n = kept;
+    history.others = n - kept;
+    return history;
+}
+
+static struct pt_change_rules rules_of(enum pt_figure_kind kind)
+{
+    switch (kind) {
+    case PT_FIGURE_WALL:
+        return (struct pt_change_rules){4, 0.10, 0.05, 0.05};
+    case PT_FIGURE_CPU:
+        return (struct pt_change_rules){4, 0.05, 0.05, 0.05};
+    case PT_FIGURE_BYTES:
+        return (struct pt_change_rules){2, 0.02, 65536, 0};
+    case PT_FIGURE_COUNT:
+        break;
+    }
+    return (struct pt_change_rules){2, 0.02, 10, 0};
+}
+
+/* What a run does not have, it has done no times; a time that it does not have is not known, and the run left out. */
+static size_t values_of(const struct history *history, const char *figure, bool is_time, double *values, size_t *at)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < history->n; i++) {
+        const double value =
+            pt_member_number(cJSON_GetObjectItemCaseSensitive(history->runs[i].run, "figures"), figure);
+        if (isfinite(value) || !is_time) {
+            values[n] = isfinite(value) ? value : 0;
+            at[n++] = i;
+        }
+    }
+    return n;
+}
+
+/* The change before which `before` runs lie, back to the change before it, and `since` from it on. */
+static struct row row_of(struct pt_doc *doc, const char *figure, const struct pt_change_point *change, size_t before,
+                         size_t since, const cJSON *run)
+{
+    const enum pt_figure_kind kind = pt_figure_kind_of(figure);
+    const char *commit = pt_member_text(run, "commit");
+    const char *runs = pt_doc_format(doc, "%zu runs before, %zu since", before, since);
+    return (struct row){
+        .figure = pt_doc_text(doc, figure),
+        .before = pt_show_figure(doc, kind, change->before),
+        .after = pt_show_figure(doc, kind, change->after),
+        .more = change->before > 0 ? pt_real(100 * (change->after - change->before) / change->before)
+                                   : pt_unknown("there was none before"),
+        .run = pt_member_text(run, "run"),
+        .at = pt_member_text(run, "at_utc"),
+        .commit = commit ? pt_doc_format(doc, "%.12s", commit) : NULL,
+        .how = !pt_figure_is_time(kind) ? runs
+               : change->p < 0.001      ? pt_doc_format(doc, "%s, p < 0.001", runs)
+                                        : pt_doc_format(doc, "%s, p = %.3f", runs, change->p),
+    };
+}
+
+static void add_changes(struct pt_doc *doc, const struct history *history, const char *figure, struct founds *founds)
+{
+    const enum pt_figure_kind kind = pt_figure_kind_of(figure);
+    const struct pt_change_rules rules = rules_of(kind);
+    PT_AUTO(pt_freep) double *values = calloc(history->n + 1, sizeof *values);
+    PT_AUTO(pt_freep) size_t *at = calloc(history->n + 1, sizeof *at);
+    struct pt_change_point changes[PT_SAMPLE_MOST];
+    if (!values || !at)
+        return;
+    const size_t n = values_of(history, figure, pt_figure_is_time(kind), values, at);
+    const size_t n_changes = pt_change_points(values, n, &rules, changes);
+    for (size_t i = 0; i < n_changes; i++) {
+        const size_t begin = i ? changes[i - 1].at : 0, here = changes[i].at;
+        const size_t end = i + 1 < n_changes ? changes[i + 1].at : n;
+        struct found found = {.at = at[here]};
+        found.row = row_of(doc, figure, &changes[i], here - begin, end - here, history->runs[at[here]].run);
+        pt_vec_push(founds, found);
+    }
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    return x->at != y->at ? (x->at < y->at) - (x->at > y->at) : strcmp(x->row.figure, y->row.figure);
+}
+
+static void find_changes(const struct pt_trend *trend, struct pt_doc *doc, const struct history *history, bool is_time,
+                         struct founds *founds)
+{
+    const cJSON *figure;
+    if (!history->n)
+        return;
+    cJSON_ArrayForEach(figure, cJSON_GetObjectItemCaseSensitive(history->runs[history->n - 1].run, "figures"))
+    {
+        if (pt_figure_is_time(pt_figure_kind_of(figure->string)) == is_time &&
+            (!trend->figure || !strcmp(trend->figure, figure->string)))
+            add_changes(doc, history, figure->string, founds);
+    }
+}
+
+static const char *verdict_of(struct pt_doc *doc, const char *stage, const struct row *row)
+{
+    const char *commit = row->commit ? pt_doc_format(doc, ", commit %s", row->commit) : "";
+    return pt_doc_format(doc, "%s: %s %s -> %s since run %s%s (%s)", stage, row->figure, row->before.text,
+                         row->after.text, row->run, commit, row->how);
+}
+
+static void add_stage(struct pt_doc *doc, const char *name, const struct founds *founds, const struct history *counted)
+{
+    static const struct pt_column columns[] = {
+        PT_COLUMN(struct row, figure, TEXT, "Figure"), PT_COLUMN(struct row, before, TEXT, "Before"),
+        PT_COLUMN(struct row, after, TEXT, "Since"),   PT_COLUMN_AT(struct row, more, "more_percent", PERCENT, "More"),
+        PT_COLUMN(struct row, run, TEXT, "With run"),  PT_COLUMN(struct row, at, TEXT, "At"),
+        PT_COLUMN(struct row, commit, TEXT, "Commit"), PT_COLUMN(struct row, how, TEXT, "How sure"),
+    };
+    struct pt_doc_stage *stage = pt_arena_alloc(&doc->arena, sizeof *stage);
+    *stage = (struct pt_doc_stage){.index = (pt_u32)doc->stages.n, .name = pt_doc_text(doc, name)};
+    struct pt_panel *panel = pt_doc_panel(doc, PT_PANEL_TEXTS, "history", "History");
+    panel->texts = pt_arena_alloc(&doc->arena, sizeof *panel->texts);
+    panel->texts[panel->n_texts++] = pt_doc_format(
+        doc, "%zu runs%s, %s", counted->n,
+        counted->others ? pt_doc_format(doc, " (%zu others have another dataset or machine)", counted->others) : "",
+        founds->n ? "and these changes" : "and no change");
+    pt_vec_push(&stage->panels, panel);
+    struct pt_table *table;
+    panel = pt_doc_table(doc, "changes", "Changes", columns, sizeof columns / sizeof *columns, &table);
+    for (size_t i = 0; i < founds->n; i++)
+        pt_table_add(table, &founds->items[i].row);
+    panel->most = table->n_rows;
+    if (table->n_rows)
+        pt_vec_push(&stage->panels, panel);
+    pt_vec_push(&doc->stages, stage);
+}
+
+/* Returns whether the stage has changed. */
+static bool tell_stage(const struct pt_trend *trend, struct pt_doc *doc, const cJSON *runs)
+{
+    struct history counted = history_of(runs, false), timed = history_of(runs, true);
+    struct founds founds = {0};
+    find_changes(trend, doc, &counted, false, &founds);
+    find_changes(trend, doc, &timed, true, &founds);
+    if (founds.n)
+        qsort(founds.items, founds.n, sizeof *founds.items, newest_first);
+    add_stage(doc, runs->string, &founds, &counted);
+    if (founds.n && !doc->verdict)
+        doc->verdict = verdict_of(doc, runs->string, &founds.items[0].row);
+    const bool has_changed = founds.n > 0;
+    free(founds.items);
+    free(counted.runs);
+    free(timed.runs);
+    return has_changed;
+}
+
+void pt_trend(const struct pt_trend *trend, struct pt_doc *doc)
+{
+    const cJSON *runs;
+    size_t stages = 0, changed = 0;
+    cJSON_ArrayForEach(runs, cJSON_GetObjectItemCaseSensitive(trend->baseline, "stages"))
+    {
+        if (!runs->child || (trend->stage && strcmp(trend->stage, runs->string) != 0))
+            continue;
+        stages++;
+        changed += tell_stage(trend, doc, runs);
+    }
+    if (!changed)
+        doc->verdict = stages ? "no change: every figure is at the level of its first runs" : "there are no such runs";
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`proftrace trend`: since when a figure of a history is another, and with which commit."""
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"]).resolve()
+PROFTRACE = BUILD / "proftrace"
+
+
+def run(number, figures, host="lab", dataset=None):
+    return {"run": f"r{number:02}", "at_utc": f"2026-10-{number + 1:02}T10:00:00Z", "commit": f"{number:02}" * 20, "host": host, "cpus": 2,
+            "tool": "proftrace 0.1.0", "dataset": dataset, "figures": figures}
+
+
+class Trend(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="trend-")
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+        self.file = self.folder / "baseline.json"
+
+    def proftrace(self, *arguments, status=0):
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD"))}
+        done = subprocess.run([PROFTRACE, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=100, cwd=self.folder, env=environment)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stderr if status else done.stdout
+
+    def trend(self, *more, status=0, **stages):
+        self.file.write_text(json.dumps({"schema_version": "1.0", "stages": stages}), encoding="utf-8")
+        return self.proftrace("trend", self.file, *more, status=status)
+
+    def test_a_count_with_run_and_commit(self):
+        runs = [run(i, {"read.calls": 1000 if i < 7 else 2000, "open.calls": 50}) for i in range(12)]
+        random.Random(1).shuffle(runs)  # merged branches are in no order
+        said = self.trend(train=runs)
+        self.assertEqual(said.splitlines()[0], "train: read.calls 1,000 -> 2,000 since run r07, commit 070707070707 (7 runs before, 5 since)")
+        self.assertNotIn("open.calls", said)
+
+    def test_a_regression_that_was_repaired(self):
+        rows = json.loads(self.trend("--format", "json", train=[run(i, {"read.calls": 2000 if 5 <= i < 9 else 1000}) for i in range(15)]))["stages"][0]["changes"]
+        self.assertEqual([(row["run"], row["before"], row["after"]) for row in rows], [("r09", "2,000", "1,000"), ("r05", "1,000", "2,000")])
+
+    def test_times_of_one_machine_only(self):
+        noise = random.Random(3)
+        level = lambda i: 10 if i < 8 else 11.5  # noqa: E731
+        runs = [run(i, {"wall_s": level(i) * noise.uniform(0.97, 1.03)}) for i in range(16)]
+        said = self.trend(train=runs)
+        self.assertRegex(said.splitlines()[0], r"^train: wall_s (9\.\d+|10\.\d) s -> 11\.\d s since run r08, commit 080808080808 \(8 runs before, 8 since, p [<=] 0\.00\d\)$")
+        # The first eight on another machine: nobody can tell.
+        other = [run(i, {"wall_s": 10.0}, host="laptop" if i < 8 else "lab") for i in range(16)]
+        self.assertIn("no change", self.trend(train=other))
+
+    def test_another_dataset_is_left_out(self):
+        said = self.trend(train=[run(i, {"read.calls": 10 if i < 5 else 1000}, dataset="small" if i < 5 else "large") for i in range(10)])
+        self.assertIn("no change", said)
+        self.assertIn("5 runs (5 others have another dataset or machine)", said)
+
+    def test_recorded_runs(self):
+        for number in range(6):
+            command = [sys.executable, "-c", f"for i in range({300 if number < 3 else 400}): open('/etc/hostname').close()"]
+            self.proftrace("run", "--no-report", "-o", self.folder / f"run{number}", "--", *command)
+            self.proftrace("baseline", "add", self.file, self.folder / f"run{number}")
+        self.assertRegex(self.proftrace("trend", self.file, "--figure", "open.calls"), r"^\S+: open\.calls 3\d\d -> 4\d\d since run run3")
+
+    def test_forms_and_errors(self):
+        hostile = [run(i, {"read.calls": 1000 * (1 + i // 5)}) | {"run": "a\x1b]0;x\x07<b>|"} for i in range(10)]
+        for form in "text", "md", "html", "json":
+            said = self.trend("--format", form, train=hostile)
+            self.assertIn("]0;x", said)
+            self.assertNotRegex(said, r"\x1b|\x07" + ("|<b>" if form in ("md", "html") else ""))
+        self.assertIn("has no run of stage no", self.trend("--stage", "no", status=2, train=hostile))
+        self.assertIn("no such runs", self.proftrace("trend", self.written("{\"schema_version\": \"1.0\", \"stages\": {}}")))
+        self.proftrace("trend", self.written("{"), status=3)
+        self.proftrace("trend", self.folder / "none", status=2)
+
+    def written(self, text):
+        self.file.write_text(text, encoding="utf-8")
+        return self.file
+
+
+if __name__ == "__main__":
+    unittest.main()
