@@ -55,6 +55,7 @@ MAY_INCLUDE = {
     "analyzer/export": [*UTIL, *KNOWN, "analyzer/analysis", "analyzer/rules", "analyzer/report"],
     # two runs side by side: what their reports say
     "analyzer/diff": [*UTIL, *KNOWN, "analyzer/rules", "analyzer/report"],
+    "analyzer/compare": [*UTIL, *KNOWN, "analyzer/rules", "analyzer/report"],
     "analyzer/regression": [*UTIL, *KNOWN, "analyzer/rules", "analyzer/report"],
     # the launcher stands beside the chain: it may show its result, not take part in it
     "analyzer/sampler": [*UTIL, "analyzer/run_file"],
@@ -64,7 +65,7 @@ MAY_INCLUDE = {
     "analyzer/launcher": [*UTIL, *WATCH],
     "analyzer/pipeline": [*UTIL, *WATCH, "analyzer/launcher"],
     "analyzer/cmd": [*UTIL, *KNOWN, "analyzer/analysis", "analyzer/rules", "analyzer/report", "analyzer/export", *WATCH,
-                     "analyzer/launcher", "analyzer/pipeline", "analyzer/stacks", "analyzer/diff", "analyzer/regression"],
+                     "analyzer/launcher", "analyzer/pipeline", "analyzer/stacks", "analyzer/diff", "analyzer/compare", "analyzer/regression"],
     "analyzer": ["analyzer/cmd", *UTIL],
 }
 
@@ -73,7 +74,7 @@ THIRD_PARTY = {
     r"zstd(_errors)?\.h": r"preload/core/(private|file/rollover)\.[ch]|analyzer/source/\w+\.[ch]",
     r"zlib\.h": r"analyzer/(util|export/out|torch_file)/\w+\.[ch]",
     r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/symbols/\w+\.[ch]|analyzer/cpu_profile/cfi\w*\.[ch]",
-    r"(cjson/)?cJSON\.h": r"analyzer/(report|diff|regression|cmd|launcher|pipeline|run_file|torch_file)/\w+\.[ch]|analyzer/util/json/\w+\.[ch]",
+    r"(cjson/)?cJSON\.h": r"analyzer/(report|diff|compare|regression|cmd|launcher|pipeline|run_file|torch_file)/\w+\.[ch]|analyzer/util/json/\w+\.[ch]",
     r"unwind\.h": r"preload/core/names/(stack|frame_check)\.[ch]",
     r"dlfcn\.h": r"preload/core/(real|init|injection)\.c|preload/core/names/module\.h|preload/hooks/heap/heap\.c|preload/cuda/(runtime|cupti/\w+)\.c|preload/python/api\.c|"
                  r"analyzer/launcher/(checks/)?\w+\.c|analyzer/sampler/gpu/\w+\.c|analyzer/symbols/(demangle|debuginfod)\.c",

@@ -113,10 +113,11 @@ class Cost(CpuCase):
         percent = 100 * profile.totals["own_cpu_ns"] / profile.totals["duration_ns"]
         switches = sum(times["blocks"] + times["preemptions"] for times in profile.times.values())
         per_s = switches / profile.totals["duration_ns"] * 1e9
-        each_ns = profile.totals["own_cpu_ns"] / switches
-        print(f"{percent:.2f} % of a core at {per_s:,.0f} switches a second, {each_ns:.0f} ns each", end=" ... ")
-        # Nearly all of it is reading the records of switches; how many there are in a second is the machine's business.
-        self.assertLess(each_ns, 200)
+        own_s, theirs_s = profile.totals["own_cpu_ns"] / 1e9, sum(times["on_s"] for times in profile.times.values())
+        print(f"{percent:.2f} % of a core at {per_s:,.0f} switches a second, {1e9 * own_s / switches:.0f} ns each, {100 * own_s / theirs_s:.2f} % of theirs", end=" ... ")
+        # Nearly all of it is reading the records of switches. How many there are in a second, and what each takes, is the
+        # machine's business: what disturbs the reader disturbs those that switch.
+        self.assertLess(own_s, 0.06 * theirs_s)
 
     def test_a_program_that_waits_as_programs_do(self):
         _, profile, _ = self.run_it(self.wait, "3")

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`proftrace compare`: many runs in one table, the best of each column, and which runs no other beats in quality and cost."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"]).resolve()
+PROFTRACE = BUILD / "proftrace"
+# A "training" of some size: it computes, holds memory, and writes its grade.
+PROGRAM = """
+import json, sys, time
+rounds, mib, grade = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+held = bytearray(mib << 20)
+held[::4096] = b"x" * len(held[::4096])
+for _ in range(rounds): sum(range(100000))
+time.sleep(0.3)  # long enough for the memory to be seen
+json.dump({"run_grade_0_100": grade, "precision_proxy": 0.5, "recall_proxy": grade / 100, "miss_rate_proxy": 1 - grade / 100, "val_loss": 2 - mib / 1000}, open("grade.json", "w"))
+"""
+MODELS = {"small": (20, 10, 60), "middle": (200, 100, 80), "large": (400, 200, 80)}
+
+
+class Compare(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory(prefix="compare-")
+        cls.addClassCleanup(holder.cleanup)
+        cls.folder = pathlib.Path(holder.name)
+        for name, (rounds, mib, grade) in MODELS.items():
+            cls.pipeline(name, [sys.executable, "-c", PROGRAM, str(rounds), str(mib), str(grade)])
+        cls.ask("run", "--no-report", "-o", cls.folder / "failed", "--", "sh", "-c", "exit 3", status=3)
+
+    @classmethod
+    def pipeline(cls, name, command):
+        (cls.folder / name).mkdir()
+        config = {"profile": {"stages": [{"stage": "prepare", "cmd": ["true"]}, {"stage": "train", "cmd": command}], "quality": {"file": "grade.json", "keys": ["val_loss"]}}}
+        (cls.folder / name / "config.json").write_text(json.dumps(config), encoding="utf-8")
+        cls.ask("pipeline", "--config", "config.json", cwd=cls.folder / name)
+
+    @classmethod
+    def ask(cls, *arguments, status=0, cwd=None):
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD"))}
+        done = subprocess.run([PROFTRACE, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=200, cwd=cwd or cls.folder, env=environment)
+        assert done.returncode == status, (arguments, done.stdout + done.stderr)
+        return done.stderr if status else done.stdout
+
+    def runs(self):
+        return [f"{name}={self.folder / name / 'proftrace.data/latest'}" for name in MODELS]
+
+    def rows(self, *more):
+        return {row["run"]: row for row in json.loads(self.ask("compare", *self.runs(), "--format", "json", *more))["stages"][0]["runs"]}
+
+    def test_each_value_is_the_reports(self):
+        rows = self.rows("--stage", "train")
+        for name in MODELS:
+            report = json.loads(self.ask("report", "--format", "json", self.folder / name / "proftrace.data/latest"))
+            train = next(stage for stage in report["stages"] if stage["stage"] == "train")
+            self.assertEqual((rows[name]["wall_s"], rows[name]["cpu_s"], rows[name]["memory_mb"]), (train["duration_s"], train["cpu_s"], train["rss_mb_max"]))
+            self.assertEqual(rows[name]["run_grade_0_100"], report["quality_metrics"]["run_grade_0_100"])
+        self.assertEqual({name: row["wall_s"] for name, row in self.rows().items()},
+                         {name: json.loads(self.ask("report", "--format", "json", self.folder / name / "proftrace.data/latest"))["total_duration_s"] for name in MODELS})
+
+    def test_the_best_of_each_column(self):
+        rows = self.rows()
+        self.assertIn("Memory at most", rows["small"]["best_at"])
+        self.assertIn("CPU", rows["small"]["best_at"])
+        self.assertEqual(rows["middle"]["best_at"], "run_grade_0_100, recall_proxy, miss_rate_proxy")
+        self.assertEqual(rows["large"]["best_at"], "run_grade_0_100, recall_proxy, miss_rate_proxy, val_loss")  # as good; all have the same precision
+        self.assertNotIn("samples_per_s", rows["small"])  # no run has it: no column
+
+    def test_the_front(self):
+        # The large one is as good as the middle one, and takes longer.
+        self.assertEqual({name: row["front"] for name, row in self.rows("--cost", "cpu_s").items()}, {"small": "yes", "middle": "yes", "large": "no"})
+        self.assertEqual(self.rows("--cost", "cpu_s", "--quality", "val_loss")["large"]["front"], "yes")  # of a loss, less is better
+        said = self.ask("compare", *self.runs(), "--cost", "memory_mb", "--quality", "recall_proxy")
+        self.assertIn("no other run has more recall_proxy for less memory_mb: small, middle", said)
+
+    def test_the_drawing(self):
+        file = self.folder / "front.svg"
+        self.ask("compare", *self.runs()[:2], "a<b>&=" + str(self.folder / "large/proftrace.data/latest"), "--cost", "cpu_s", "--format", "svg", "-o", file)
+        drawing = xml.etree.ElementTree.parse(file).getroot()
+        titles = [title.text for title in drawing.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertRegex("\n".join(titles), r"small: run_grade_0_100 60, cpu_s [\d.]+, on the front\nmiddle: .*, on the front\na<b>&: run_grade_0_100 80, cpu_s [\d.]+$")
+
+    def test_forms(self):
+        self.assertRegex(self.ask("compare", *self.runs()), r"(?m)^Run +Time +CPU +Memory at most .*\nsmall ")
+        self.assertIn("| small |", self.ask("compare", *self.runs(), "--format", "md"))
+        page = self.ask("compare", *self.runs()[:1], f"<script>={self.folder / 'large/proftrace.data/latest'}", "--format", "html")
+        self.assertNotIn("<script>", page)
+        self.assertIn("&lt;script&gt;", page)
+
+    def test_a_run_that_failed_is_not_the_fastest(self):
+        both = json.loads(self.ask("compare", self.folder / "failed", self.runs()[0], "--format", "json"))["stages"][0]["runs"]
+        self.assertEqual((both[0]["wall_s"], both[0]["wall_s_reason"]), (None, "the run was not whole"))
+        self.assertNotIn("Time", both[0]["best_at"] or "")
+
+    def test_errors(self):
+        self.assertIn("'size' is none of wall_s, cpu_s, memory_mb", self.ask("compare", *self.runs(), "--cost", "size", status=2))
+        self.assertIn("'f1' is none of run_grade_0_100,", self.ask("compare", *self.runs(), "--quality", "f1", status=2))
+        self.assertIn("has no stage none", self.ask("compare", *self.runs(), "--stage", "none", status=2))
+        self.assertIn("needs a grade report", self.ask("compare", self.folder / "failed", self.folder / "failed", "--format", "svg", status=4))
+        self.ask("compare", self.runs()[0], status=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
