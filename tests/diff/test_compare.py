@@ -88,7 +88,7 @@ class Compare(unittest.TestCase):
         self.assertRegex("\n".join(titles), r"small: run_grade_0_100 60, cpu_s [\d.]+, on the front\nmiddle: .*, on the front\na<b>&: run_grade_0_100 80, cpu_s [\d.]+$")
 
     def test_forms(self):
-        self.assertRegex(self.ask("compare", *self.runs()), r"(?m)^Run +Time +CPU +Memory at most .*\nsmall ")
+        self.assertRegex(self.ask("compare", *self.runs()), r"(?m)^Run +Time +run_grade_0_100 +Front +Best at .*\nsmall ")
         self.assertIn("| small |", self.ask("compare", *self.runs(), "--format", "md"))
         page = self.ask("compare", *self.runs()[:1], f"<script>={self.folder / 'large/proftrace.data/latest'}", "--format", "html")
         self.assertNotIn("<script>", page)
