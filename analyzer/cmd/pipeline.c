@@ -25,6 +25,7 @@
 #include "util/text/shell_word.h"
 #include "cmd.h"
 #include "quality/grade_report.h"
+#include "stuck/stuck.h"
 #include "arguments/options.h"
 #include "arguments/switches.h"
 
@@ -36,6 +37,7 @@ struct request {
     const char *config;
     struct pt_config_overrides overrides;
     int ci; /* index into ci_forms, 0 = not given */
+    pt_u64 stall_s;
     bool dry_run, keep_temp;
 };
 
@@ -58,6 +60,8 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
         PT_OPT_TEXT("from", 0, &o->stages.from, "S", "begin with this stage"),
         PT_OPT_TEXT("interval", 0, &o->interval, "MS", "time between samples (default: 500)"),
         PT_OPT_TEXT("heap", 0, &o->heap, "MODE", "how to record heap calls: off, sampled, full (default: sampled)"),
+        PT_OPT_COUNT("stall", 0, &request->stall_s, "SECONDS",
+                     "when nothing of a stage has moved for so long, say where it hangs"),
         PT_OPT_FLAG("dry-run", 'n', &request->dry_run, "show what would run, and run nothing"),
         PT_OPT_FLAG("keep-temp", 0, &request->keep_temp, "keep the temporary configuration"),
         PT_OPT_CHOICE("ci", 0, &request->ci, "auto|github|none",
@@ -189,6 +193,19 @@ static int run_in(const struct request *request, const struct pt_runner_request 
     return code;
 }
 
+static const char *look(void *context, const char *stage, pid_t pid, const char *why)
+{
+    struct pt_stuck *stuck = context;
+    stuck->stage = stage;
+    pt_stuck_look(stuck, pid, why);
+    if (!pt_environment_says_quiet()) {
+        PT_AUTO(pt_str_fini) struct pt_str text = {0};
+        pt_str_printf(&text, "%s: %s%s%s", stage, why, *stuck->reason ? ": " : "", stuck->reason);
+        say(pt_str_text(&text));
+    }
+    return stuck->reason;
+}
+
 static int run(const struct request *request, const struct pt_config *config, const struct pt_plan *plan,
                struct pt_error *err)
 {
@@ -208,7 +225,9 @@ static int run(const struct request *request, const struct pt_config *config, co
         pt_signals_release(&signals);
         return -1;
     }
-    const struct pt_runner_request what = {config, plan, &dir, library, &signals, request->keep_temp};
+    struct pt_stuck stuck = {.run_fd = dir.fd};
+    const struct pt_runner_request what = {
+        config, plan, &dir, library, &signals, request->keep_temp, request->stall_s * 1000000000, look, &stuck};
     const int code = run_in(request, &what, &signals, err);
     pt_session_dir_close(&dir);
     return code;

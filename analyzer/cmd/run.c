@@ -33,6 +33,7 @@
 
 #include "arguments/options.h"
 #include "arguments/switches.h"
+#include "stuck/stuck.h"
 
 #define INTERVAL_MIN_MS 10
 
@@ -42,7 +43,7 @@ struct request {
     const char *output, *stage, *interval;
     int heap; /* index into pt_heap_modes; -1 = as it is in the environment */
     bool no_gpu_sampling, no_report, timeline, log;
-    pt_u64 interval_ns;
+    pt_u64 interval_ns, stall_s;
     char **argv;
 };
 
@@ -74,6 +75,8 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
         PT_OPT_CHOICE("heap", 0, &request->heap, PT_HEAP_MODES, "how to record heap calls (default: sampled)"),
         PT_OPT_FLAG("no-gpu-sampling", 0, &request->no_gpu_sampling, "do not look at GPUs"),
         PT_OPT_TEXT("interval", 0, &request->interval, "MS", "time between samples (default: 500)"),
+        PT_OPT_COUNT("stall", 0, &request->stall_s, "SECONDS",
+                     "when nothing has moved for so long, say where it hangs; it goes on"),
         PT_OPT_FLAG("timeline", 0, &request->timeline, "write the timeline, trace.json.gz, afterwards"),
         PT_OPT_FLAG("log", 0, &request->log, "keep what the command writes to stdout and stderr in logs/, too"),
         PT_OPT_FLAG("no-report", 0, &request->no_report, "write no report afterwards"),
@@ -145,6 +148,8 @@ struct traced {
     bool is_logged;
     struct pt_output output;
     struct pt_str log, log_notes;
+    struct pt_str stalls; /* what was seen when nothing moved */
+    char stuck[400];      /* the last of it */
 };
 
 /* If we are killed, this is all that remains; a report that is asked for meanwhile is made from it. */
@@ -155,6 +160,23 @@ static void report_progress(void *context)
     pt_run_stage_take(&traced->recorded_stage, &traced->result);
     traced->recorded_stage.start_ns = 0;
     pt_run_record_write(traced->dir, &traced->recorded, &ignored);
+}
+
+static void say_where_it_hangs(void *context, pid_t pid, enum pt_launch_still why)
+{
+    struct traced *traced = context;
+    struct pt_stuck stuck = {.run_fd = traced->dir->fd, .stage = traced->stage};
+    char heading[80];
+    (void)why; /* a command has no timeout */
+    snprintf(heading, sizeof heading, "nothing has moved for %s",
+             pt_fmt_duration((pt_i64)(traced->request->stall_s * 1000000000)).text);
+    pt_stuck_look(&stuck, pid, heading);
+    snprintf(traced->stuck, sizeof traced->stuck, "%s", *stuck.reason ? stuck.reason : heading);
+    traced->recorded_stage.stuck = traced->stuck;
+    pt_str_printf(&traced->stalls, "%s%s%s%s; stacks.txt has the stacks of all threads", traced->stalls.n ? "; " : "",
+                  heading, *stuck.reason ? ": " : "", stuck.reason);
+    if (!pt_environment_says_quiet())
+        fprintf(stderr, "proftrace: %s%s%s\n", heading, *stuck.reason ? ": " : "", stuck.reason);
 }
 
 static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, struct pt_error *err)
@@ -177,7 +199,10 @@ static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, str
                                      .cpu_profile = cpu_profile,
                                      .output = traced->is_logged ? &traced->output : NULL,
                                      .progress = report_progress,
-                                     .progress_context = traced};
+                                     .progress_context = traced,
+                                     .still = say_where_it_hangs,
+                                     .still_context = traced,
+                                     .stall_ns = request->stall_s * 1000000000};
     return pt_launch(&launch, traced->sampler, &traced->result, err);
 }
 
@@ -240,13 +265,15 @@ static int run_traced(struct traced *traced, struct pt_error *err)
     if (launch_logged(traced, cpu_profile, err) < 0)
         return -1;
     char left[96];
-    const char *notes[4] = {pt_cpu_profile_note(cpu_profile)};
+    const char *notes[5] = {pt_cpu_profile_note(cpu_profile)};
+    if (traced->stalls.n)
+        notes[notes[0] != NULL] = pt_str_text(&traced->stalls);
     if (traced->log_notes.n)
-        notes[notes[0] != NULL] = pt_str_text(&traced->log_notes);
+        notes[(notes[0] != NULL) + (notes[1] != NULL)] = pt_str_text(&traced->log_notes);
     if (result->samples->living) {
         snprintf(left, sizeof left, "%u %s still running when the command ended", result->samples->living,
                  result->samples->living == 1 ? "descendant was" : "descendants were");
-        notes[(notes[0] != NULL) + (notes[1] != NULL)] = left;
+        notes[(notes[0] != NULL) + (notes[1] != NULL) + (notes[2] != NULL)] = left;
     }
     pt_run_stage_take(stage, result);
     stage->start_ns = 0;
@@ -341,6 +368,7 @@ static int run(const struct request *request, struct pt_error *err)
     pt_str_fini(&afterwards.headlines);
     pt_str_fini(&traced.log);
     pt_str_fini(&traced.log_notes);
+    pt_str_fini(&traced.stalls);
     pt_session_dir_close(&dir);
     pt_sampler_free(traced.sampler);
     return done < 0 ? -1 : pt_end_as(traced.result.wait_status);

@@ -8,71 +8,16 @@
 
 #include "report/text_file.h"
 #include "stacks/look.h"
+#include "stacks/text.h"
 #include "util/auto.h"
 #include "util/json/json_writer.h"
-#include "util/text/sanitize.h"
 #include "cmd.h"
 #include "arguments/options.h"
-
-/* ---- text ---- */
-
-static void add_line(struct pt_str *text, const struct pt_stack_line *line)
-{
-    const char *module = line->module ? strrchr(line->module, '/') : NULL;
-    pt_str_add(text, "      ");
-    pt_sanitize_terminal(text, line->function ? line->function : "?");
-    if (line->file && line->file[0]) {
-        pt_str_add(text, "  ");
-        pt_sanitize_terminal(text, line->file);
-        if (line->line)
-            pt_str_printf(text, ":%u", line->line);
-    } else if (line->module && line->module[0]) {
-        pt_str_add(text, "  ");
-        pt_sanitize_terminal(text, module ? module + 1 : line->module);
-    }
-    pt_str_add(text, line->is_python ? "  (Python)\n" : "\n");
-}
-
-static void add_thread(struct pt_str *text, const struct pt_look_thread *thread)
-{
-    pt_str_printf(text, "  thread %u ", thread->tid);
-    pt_sanitize_terminal(text, thread->name);
-    pt_str_add(text, ": ");
-    pt_sanitize_terminal(text, thread->does);
-    pt_str_add(text, thread->is_deadlocked ? "  [deadlock]\n" : "\n");
-    for (size_t i = 0; i < thread->lines.n; i++)
-        add_line(text, &thread->lines.items[i]);
-    if (thread->why_cut)
-        pt_str_printf(text, "      (not whole: %s)\n", thread->why_cut);
-}
-
-static const char *why_no_python(const struct pt_look_process *process)
-{
-    return process->is_python && !process->run
-               ? "no frames of Python: only processes that were started by proftrace say where they are"
-               : NULL;
-}
-
-static void add_process(struct pt_str *text, const struct pt_look_process *process)
-{
-    pt_str_printf(text, "process %u ", process->pid);
-    pt_sanitize_terminal(text, process->command);
-    pt_str_char(text, '\n');
-    if (process->why_not)
-        pt_str_printf(text, "  %s\n", process->why_not);
-    if (why_no_python(process))
-        pt_str_printf(text, "  %s\n", why_no_python(process));
-    for (size_t i = 0; i < process->threads.n; i++)
-        add_thread(text, process->threads.items[i]);
-}
 
 static int print_text(const struct pt_look *look, struct pt_error *err)
 {
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    for (size_t i = 0; i < look->conclusions.n; i++)
-        pt_str_printf(&text, "%s\n", look->conclusions.items[i]);
-    for (size_t i = 0; i < look->processes.n; i++)
-        add_process(&text, look->processes.items[i]);
+    pt_look_put(look, &text);
     return pt_text_file_write(NULL, &text, err);
 }
 
@@ -119,7 +64,7 @@ static void json_process(struct pt_json *json, const struct pt_look_process *pro
     pt_json_text(json, "command", process->command);
     pt_json_text(json, "run", process->run);
     pt_json_text(json, "unread_reason", process->why_not);
-    pt_json_text(json, "no_python_reason", why_no_python(process));
+    pt_json_text(json, "no_python_reason", pt_look_why_no_python(process));
     pt_json_array(json, "threads");
     for (size_t i = 0; i < process->threads.n; i++)
         json_thread(json, process->threads.items[i]);

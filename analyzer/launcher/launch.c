@@ -7,6 +7,7 @@
 #include "launch.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <string.h>
@@ -54,6 +55,10 @@ struct watch {
     pt_u64 status_due_ns;
     pt_u64 progress_due_ns;
     pt_u64 end_due_ns; /* of the tree that we are ending */
+    pt_u64 moved_ns;   /* when something of it was seen to move last */
+    pt_u64 output_bytes;
+    double moved_values[3]; /* of movements[] */
+    bool told_stalled;      /* since then */
     pt_u64 duration_ns;
     pt_u64 stopped_ns; /* when the tree that we were ending was gone */
     int wait_status;
@@ -76,6 +81,43 @@ static void see_threads(const struct watch *watch)
             pt_cpu_profile_add_process(profile, tree->entries[i].pid);
 }
 
+/* A thread that looks at a clock now and then uses less. */
+static const double still_cpu_percent = 3;
+
+/* Samples that only grow while something moves, and the number of processes. */
+static const int movements[] = {PT_RESOURCE_disk_read_bytes, PT_RESOURCE_disk_write_bytes, PT_RESOURCE_processes};
+#define N_MOVEMENTS (sizeof movements / sizeof *movements)
+
+static bool has_moved(struct watch *watch)
+{
+    const double *values = pt_sampler_last(watch->sampler)->values;
+    const pt_u64 output_bytes = watch->launch->output ? watch->launch->output->passed_bytes : 0;
+    bool moved = values[PT_RESOURCE_cpu_percent] > still_cpu_percent || values[PT_RESOURCE_gpu_util_percent] > 0 ||
+                 output_bytes != watch->output_bytes;
+    watch->output_bytes = output_bytes;
+    for (size_t i = 0; i < N_MOVEMENTS; i++) {
+        const double value = values[movements[i]];
+        moved |= isfinite(value) && value != watch->moved_values[i];
+        watch->moved_values[i] = value;
+    }
+    return moved;
+}
+
+static void check_stall(struct watch *watch)
+{
+    const struct pt_launch *launch = watch->launch;
+    if (!launch->still || !launch->stall_ns || watch->ended || watch->ending)
+        return;
+    const pt_u64 now = pt_monotonic_ns();
+    if (has_moved(watch)) {
+        watch->moved_ns = now;
+        watch->told_stalled = false;
+    } else if (!watch->told_stalled && now - watch->moved_ns >= launch->stall_ns) {
+        watch->told_stalled = true;
+        launch->still(launch->still_context, watch->pid, PT_LAUNCH_STALLED);
+    }
+}
+
 static void take_sample(struct watch *watch)
 {
     const pt_u64 now = pt_monotonic_ns();
@@ -83,6 +125,7 @@ static void take_sample(struct watch *watch)
     see_threads(watch);
     watch->last_sample_ns = now;
     watch->sample_due_ns = now + (rest_ns > watch->launch->interval_ns ? rest_ns : watch->launch->interval_ns);
+    check_stall(watch);
     if (!watch->launch->status_line)
         return;
     const struct pt_sample *last = pt_sampler_last(watch->sampler);
@@ -204,8 +247,11 @@ static void step_end(struct watch *watch)
 static void check_timeout(struct watch *watch)
 {
     if (watch->launch->timeout_ns && !watch->ended && watch->result->how == PT_LAUNCH_ENDED &&
-        pt_monotonic_ns() - watch->start_ns >= watch->launch->timeout_ns)
+        pt_monotonic_ns() - watch->start_ns >= watch->launch->timeout_ns) {
+        if (watch->launch->still)
+            watch->launch->still(watch->launch->still_context, watch->pid, PT_LAUNCH_TIMES_OUT);
         end_tree(watch, PT_LAUNCH_TIMED_OUT, SIGTERM);
+    }
 }
 
 static void take_signals(struct watch *watch)
@@ -374,6 +420,7 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
         .sampler = sampler,
         .signals = launch->signals ? launch->signals : &own,
         .start_ns = pt_monotonic_ns(),
+        .moved_ns = pt_monotonic_ns(),
         .output_due_ns = NEVER_NS,
         .cpu_due_ns = launch->cpu_profile ? 0 : NEVER_NS,
         .status_due_ns = NEVER_NS,

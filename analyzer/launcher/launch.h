@@ -15,6 +15,8 @@ struct pt_output;
 struct pt_signals;
 struct pt_status_line;
 
+enum pt_launch_still { PT_LAUNCH_STALLED, PT_LAUNCH_TIMES_OUT };
+
 struct pt_launch {
     const char *path;
     char **argv;
@@ -29,6 +31,11 @@ struct pt_launch {
     struct pt_output *output;         /* NULL = the command has our own stdout and stderr */
     struct pt_status_line *status_line;
     pt_u64 timeout_ns; /* 0 = none */
+    /* Called while it still runs: before it is ended for its timeout, and once each time when for `stall_ns` (0 =
+     * never) it has used no CPU, moved no byte of a disk or of its output, and started no process. May be NULL. */
+    void (*still)(void *context, pid_t pid, enum pt_launch_still why);
+    void *still_context;
+    pt_u64 stall_ns;
     /* Called once it runs, and every 10 seconds or so with what is known by then in the result; may be NULL. */
     void (*progress)(void *context);
     void *progress_context;

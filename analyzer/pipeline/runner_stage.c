@@ -156,8 +156,9 @@ static void judge(struct pt_runner *runner, size_t index)
     if (result->how == PT_LAUNCH_TIMED_OUT) {
         stage->status = "timeout";
         stage->reason =
-            pt_runner_format(runner, "still running after %s: it was ended%s",
-                             pt_fmt_duration((pt_i64)timeout_ns(runner, index)).text, killed_text(runner, result));
+            pt_runner_format(runner, "still running after %s: it was ended%s%s%s",
+                             pt_fmt_duration((pt_i64)timeout_ns(runner, index)).text, killed_text(runner, result),
+                             stage->stuck ? "; " : "", stage->stuck ? stage->stuck : "");
     } else if (result->how == PT_LAUNCH_INTERRUPTED) {
         stage->status = "failed";
         stage->reason = pt_runner_format(runner, "interrupted (SIG%s): it was ended%s",
@@ -201,6 +202,25 @@ static void report_progress(void *context)
     pt_runner_record(progress->runner);
 }
 
+/* A stage that is slow is ended, or not: that is the configuration's. Why it is slow, its stacks say. */
+static void look_at_stage(void *context, pid_t pid, enum pt_launch_still why)
+{
+    const struct progress *progress = context;
+    struct pt_runner *runner = progress->runner;
+    const struct pt_runner_request *request = runner->request;
+    struct pt_run_stage *stage = &runner->run.stages[progress->index];
+    const pt_u64 ns = why == PT_LAUNCH_STALLED ? request->stall_ns : timeout_ns(runner, progress->index);
+    const char *heading =
+        pt_runner_format(runner, why == PT_LAUNCH_STALLED ? "nothing has moved for %s" : "still running after %s",
+                         pt_fmt_duration((pt_i64)ns).text);
+    pt_status_line_erase(&runner->status_line);
+    const char *found = request->look(request->look_context, stage->name, pid, heading);
+    stage->stuck = *found ? pt_runner_format(runner, "%s", found) : NULL;
+    note(runner, stage,
+         pt_runner_format(runner, "%s%s%s; stacks.txt has the stacks of all its threads", heading, *found ? ": " : "",
+                          found));
+}
+
 static int launch(struct pt_runner *runner, size_t index, struct pt_output *output, struct pt_error *err)
 {
     const struct pt_planned *planned = &runner->request->plan->items[index];
@@ -230,6 +250,9 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
         .cpu_profile = cpu_profile,
         .progress = report_progress,
         .progress_context = &progress,
+        .still = runner->request->look ? look_at_stage : NULL,
+        .still_context = &progress,
+        .stall_ns = runner->request->stall_ns,
     };
     /* Before it runs: that it is not reached would be wrong from then on, however soon we are killed. */
     stage->start_ns = (double)progress.start_ns;

@@ -21,6 +21,11 @@ struct pt_runner_request {
     const char *library;              /* to preload; NULL = tracing is switched off */
     const struct pt_signals *signals; /* caught by the caller before the first file was made */
     bool keep_temp;                   /* leave the temporary configuration, and say where it is */
+    pt_u64 stall_ns;                  /* 0 = never: look at a stage when nothing of it has moved for so long */
+    /* Look at a stage that runs too long or does not go on; returns why, in one line, until the next call. NULL = none
+     * is there. The stacks are kept in the run directory. */
+    const char *(*look)(void *context, const char *stage, pid_t pid, const char *why);
+    void *look_context;
 };
 
 struct pt_runner_result {
@@ -37,6 +42,7 @@ struct pt_stage_run {
     char **argv;
     struct pt_sampler *sampler; /* owns the samples of the result */
     struct pt_launch_result result;
+    const char *stuck;        /* why it did not go on when it was looked at last; NULL = it was not */
     struct pt_run_left *left; /* with commands of their own */
     pt_u32 n_left;
 };

@@ -4,10 +4,10 @@
  * reason.
  *
  * A count that was the same in all runs of the baseline is worse above 2 %. One that varied is worse beyond its largest
- * value by as much as it varied and 5 %; where it varied by more than 1 %, it needs four runs to be judged at all: of
- * fewer, the next often lies outside. Of a single run nobody knows whether it varies: 10 %. Times need four runs on
- * both sides: the medians differ by 5 % (CPU) or 10 % (wall) and 0.2 s, and a rank test, corrected for the number of
- * times that are tested, calls it no chance.
+ * value by twice as much as it varied and 10 %; where it varied by more than 1 %, it needs four runs to be judged at
+ * all: of fewer, the next often lies outside. Of a single run nobody knows whether it varies: 10 %. Times need four
+ * runs on both sides: the medians differ by 5 % (CPU) or 10 % (wall) and 0.2 s, and a rank test, corrected for the
+ * number of times that are tested, calls it no chance.
  */
 #include "check.h"
 
@@ -59,9 +59,12 @@ static double most(const double *values, size_t n)
 
 /* ---- judgement ---- */
 
-static double floor_of(enum pt_figure_kind kind)
+/* Below it nobody would notice: a call takes microseconds, a process that is started milliseconds. */
+static double floor_of(const struct figure *figure)
 {
-    return kind == PT_FIGURE_COUNT ? 10 : kind == PT_FIGURE_BYTES ? 65536 : 0.2;
+    if (figure->kind == PT_FIGURE_COUNT)
+        return strcmp(figure->name, "processes") ? 10 : 2;
+    return figure->kind == PT_FIGURE_BYTES ? 65536 : 0.2;
 }
 
 static void judge_count(struct pt_doc *doc, struct figure *figure)
@@ -69,15 +72,15 @@ static void judge_count(struct pt_doc *doc, struct figure *figure)
     const double low = least(figure->a, figure->n_a), high = most(figure->a, figure->n_a);
     const double b = least(figure->b, figure->n_b), best = most(figure->b, figure->n_b);
     const bool varies = high > low;
-    const double room = !varies ? (figure->n_a > 1 ? 0.02 : 0.10) * high : fmax(0.05 * high, high - low);
+    const double room = !varies ? (figure->n_a > 1 ? 0.02 : 0.10) * high : fmax(0.10 * high, 2 * (high - low));
     figure->how = figure->n_a == 1 ? "one run"
                   : !varies        ? pt_doc_format(doc, "stable in %zu of %zu runs", figure->n_a, figure->n_a)
                                    : pt_doc_format(doc, "varies in %zu runs", figure->n_a);
     if (high - low > 0.01 * high && figure->n_a < LEAST_RUNS)
         figure->state = NOT_JUDGED;
-    else if (b > high + room && b - high >= floor_of(figure->kind))
+    else if (b > high + room && b - high >= floor_of(figure))
         figure->state = WORSE;
-    else if (best < low - room && low - best >= floor_of(figure->kind))
+    else if (best < low - room && low - best >= floor_of(figure))
         figure->state = BETTER;
 }
 
@@ -98,7 +101,7 @@ static void judge_time(struct pt_doc *doc, struct figure *figure)
         return;
     }
     figure->how = pt_doc_format(doc, "p = %.3f", figure->p);
-    if (b - a >= effect * a && b - a >= floor_of(figure->kind) && figure->p <= ALPHA)
+    if (b - a >= effect * a && b - a >= floor_of(figure) && figure->p <= ALPHA)
         figure->state = WORSE;
 }
 

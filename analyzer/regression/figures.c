@@ -37,6 +37,12 @@ static bool depends_on_time(const char *call)
     return false;
 }
 
+/* What arrives over a network arrives in as many pieces as somebody was late; how many bytes is the program's. */
+static bool is_in_pieces(const char *call)
+{
+    return !strcmp(call, "net_receive");
+}
+
 /* The sum of a member over the rows of a table. */
 static double sum(const cJSON *rows, const char *key)
 {
@@ -78,19 +84,23 @@ cJSON *pt_figures_of(const cJSON *document, const cJSON *stage)
 {
     cJSON *figures = cJSON_CreateObject();
     const cJSON *heap = cJSON_GetObjectItemCaseSensitive(stage, "heap"), *call;
+    const cJSON *training = cJSON_GetObjectItemCaseSensitive(stage, "training");
     add(figures, "wall", "_s", pt_member_number(stage, "duration_s"));
     add(figures, "cpu", "_s", pt_member_number(stage, "cpu_s"));
     add(figures, "", "processes", count_processes(document, pt_member_text(stage, "stage")));
     add(figures, "heap.", "allocations", pt_member_number(heap, "allocs"));
     add(figures, "heap.", "bytes", pt_member_number(heap, "bytes"));
-    add(figures, "training.", "steps", pt_member_number(cJSON_GetObjectItemCaseSensitive(stage, "training"), "steps"));
+    add(figures, "training.", "steps", pt_member_number(training, "steps"));
+    if (training)
+        add(figures, "training.", "samples", sum(cJSON_GetObjectItemCaseSensitive(training, "per_epoch"), "samples"));
     add_gpu(figures, stage);
     cJSON_ArrayForEach(call, cJSON_GetObjectItemCaseSensitive(stage, "calls"))
     {
         const char *name = pt_member_text(call, "call");
         if (!name || depends_on_time(name))
             continue;
-        add(figures, name, ".calls", pt_member_number(call, "calls"));
+        if (!is_in_pieces(name))
+            add(figures, name, ".calls", pt_member_number(call, "calls"));
         if (pt_member_number(call, "bytes") > 0)
             add(figures, name, ".bytes", pt_member_number(call, "bytes"));
     }

@@ -34,6 +34,7 @@ struct pt_run_stage {
     const char *name;
     const char *status; /* ok, failed, skipped, timeout; NULL = still running */
     const char *reason; /* why it is not ok */
+    const char *stuck;  /* why it did not go on, when it was looked at last; NULL = it was not */
     const char *exit;   /* "exit 0", "signal 9 (SIGKILL)" */
     const char *cwd, *log;
     const char **command; /* NULL-terminated; NULL = none */

@@ -123,6 +123,7 @@ static const struct {
       {"helpers.imbalance.others_s", 1},
       {"helpers.imbalance.busy_percent", 99}},
      60},
+    {"stage_stuck", {{"time.unattributed_s", 4}, {"stuck.looks", 1}}, 0},
     {"noisy_neighbour", {{"neighbours.cost_s", 4}, {"neighbours.cpu_percent", 40}}, 9},
     {"noisy_neighbour", {{"neighbours.cpu_percent", 40}, {"neighbours.cost_s", 4}}, 0.4},
     {"gpu_under_used",

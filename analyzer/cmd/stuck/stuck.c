@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: stacks.txt. Threads: main only. Never: fails a run: that it hangs is trouble enough.
+ */
+#include "stuck.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stacks/look.h"
+#include "stacks/text.h"
+#include "util/auto.h"
+#include "util/text/sanitize.h"
+
+/* One file for all looks of a run, the newest last. */
+static int append(int run_fd, const struct pt_str *text)
+{
+    PT_AUTO(pt_closep)
+    int fd = openat(run_fd, "stacks.txt", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const char *from = pt_str_text(text);
+    for (size_t left = text->n; fd >= 0 && left;) {
+        const ssize_t n = write(fd, from, left);
+        if (n < 0)
+            return -1;
+        from += n;
+        left -= (size_t)n;
+    }
+    return fd < 0 ? -1 : 0;
+}
+
+static void put_heading(const struct pt_stuck *stuck, const char *why, struct pt_str *out)
+{
+    char at[32];
+    const time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    pt_str_printf(out, "== %s, stage ", at);
+    pt_sanitize_terminal(out, stuck->stage);
+    pt_str_printf(out, ": %s\n", why);
+}
+
+void pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    PT_AUTO(pt_str_fini) struct pt_str reason = {0};
+    struct pt_look look = {0};
+    struct pt_error err = {0};
+    put_heading(stuck, why, &text);
+    if (pt_look_open(&look, (pt_u32)pid, true, &err) == 0) {
+        pt_look_put(&look, &text);
+        pt_look_put_reason(&look, (pt_u32)pid, &reason);
+    } else {
+        pt_str_printf(&text, "no stacks: %s\n", err.text);
+        pt_str_printf(&reason, "its stacks cannot be read: %s", err.text);
+    }
+    pt_look_close(&look);
+    pt_str_char(&text, '\n');
+    if (append(stuck->run_fd, &text) < 0)
+        pt_str_printf(&reason, " (stacks.txt cannot be written: %s)", strerror(errno));
+    snprintf(stuck->reason, sizeof stuck->reason, "%s", pt_str_text(&reason));
+}
