@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pages.h - which page an address is: the list of runs, a run, two of them side by side, metrics.
+ *
+ *     /                       all runs, the newest first; ?filter=TEXT
+ *     /runs/NAME              its report
+ *     /compare?a=NAME&b=NAME  what changed between two
+ *     /metrics                the newest run that has ended, for Prometheus; ?run=NAME
+ */
+#ifndef PT_SERVE_PAGES_H
+#define PT_SERVE_PAGES_H
+
+#include "server.h"
+
+struct pt_pages {
+    const char *directory; /* of the runs */
+    const char *token;     /* goes into each address */
+};
+
+/* `context` is a struct pt_pages. */
+void pt_pages_answer(void *context, const struct pt_http_request *request, struct pt_page *ret_page);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: what is a run in a directory of runs. Threads: any. Never: reads a trace file: a list of many runs comes at
+ * once.
+ */
+#include "runs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "run_file/read.h"
+#include "util/auto.h"
+#include "util/mem.h"
+
+static bool has_traces(const char *path)
+{
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    bool found = false;
+    while (directory && !found && (entry = readdir(directory))) {
+        const size_t n = strlen(entry->d_name);
+        found = !strcmp(entry->d_name, "run.json") || (n > 4 && !strcmp(entry->d_name + n - 4, ".ptr"));
+    }
+    if (directory)
+        closedir(directory);
+    return found;
+}
+
+/* The first stage that is not well says how the run is. */
+static const char *status_of(const struct pt_run_info *run)
+{
+    for (pt_u32 i = 0; i < run->n_stages; i++)
+        if (!run->stages[i].status)
+            return "running";
+    for (pt_u32 i = 0; i < run->n_stages; i++)
+        if (strcmp(run->stages[i].status, "ok") != 0 && strcmp(run->stages[i].status, "skipped") != 0)
+            return run->stages[i].status;
+    return run->n_stages ? "ok" : "unknown";
+}
+
+static char *command_of(const struct pt_run_info *run)
+{
+    char text[160] = "";
+    const char **words = run->n_stages ? run->stages[0].command : NULL;
+    for (size_t n = 0; words && *words && n + 1 < sizeof text; words++) {
+        snprintf(text + n, sizeof text - n, "%s%s", n ? " " : "", *words);
+        n = strlen(text);
+    }
+    return *text ? pt_strdup(text) : NULL;
+}
+
+static void take_info(struct pt_listed_run *listed, const char *path)
+{
+    PT_AUTO(pt_run_info_freep) struct pt_run_info *run = NULL;
+    struct pt_error ignored = {0};
+    if (pt_run_info_read(path, &run, &ignored) < 0 || !run)
+        return;
+    if (run->start_realtime_ns)
+        listed->start_ns = run->start_realtime_ns;
+    listed->duration_ns = run->duration_ns;
+    listed->command = command_of(run);
+    snprintf(listed->status, sizeof listed->status, "%s", status_of(run));
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct pt_listed_run *x = a, *y = b;
+    return x->start_ns != y->start_ns ? (x->start_ns < y->start_ns) - (x->start_ns > y->start_ns)
+                                      : strcmp(y->name, x->name);
+}
+
+struct pt_listed_runs pt_runs_list(const char *path)
+{
+    struct pt_listed_runs runs = {0};
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        PT_AUTO(pt_freep) char *of_run = pt_asprintf("%s/%s", path, entry->d_name);
+        struct stat stat;
+        if (entry->d_name[0] == '.' || lstat(of_run, &stat) < 0 || !S_ISDIR(stat.st_mode) || !has_traces(of_run))
+            continue;
+        struct pt_listed_run listed = {.name = pt_strdup(entry->d_name), .duration_ns = NAN, .status = "unknown"};
+        listed.start_ns = (pt_u64)stat.st_mtim.tv_sec * 1000000000 + (pt_u64)stat.st_mtim.tv_nsec;
+        take_info(&listed, of_run);
+        pt_vec_push(&runs, listed);
+    }
+    if (directory)
+        closedir(directory);
+    if (runs.n)
+        qsort(runs.items, runs.n, sizeof *runs.items, newest_first);
+    return runs;
+}
+
+bool pt_runs_have(const struct pt_listed_runs *runs, const char *name)
+{
+    for (size_t i = 0; i < runs->n; i++)
+        if (!strcmp(runs->items[i].name, name))
+            return true;
+    return false;
+}
+
+void pt_runs_free(struct pt_listed_runs *runs)
+{
+    for (size_t i = 0; i < runs->n; i++) {
+        free(runs->items[i].name);
+        free(runs->items[i].command);
+    }
+    free(runs->items);
+    *runs = (struct pt_listed_runs){0};
+}

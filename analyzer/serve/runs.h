@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * runs.h - the runs of a directory, the newest first.
+ */
+#ifndef PT_SERVE_RUNS_H
+#define PT_SERVE_RUNS_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "proftrace/types.h"
+#include "util/vec.h"
+
+struct pt_listed_run {
+    char *name;         /* of its directory: hostile */
+    pt_u64 start_ns;    /* realtime; of a run without run.json when its directory was changed last */
+    double duration_ns; /* NAN = not known */
+    char *command;      /* of its first stage; NULL = not known */
+    char status[16];    /* ok, failed, timeout, running, unknown */
+};
+
+struct pt_listed_runs {
+    PT_VEC(struct pt_listed_run);
+};
+
+/* Directories with run.json or trace files; links are not followed. */
+struct pt_listed_runs pt_runs_list(const char *directory);
+void pt_runs_free(struct pt_listed_runs *runs);
+bool pt_runs_have(const struct pt_listed_runs *runs, const char *name);
+
+#endif

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`proftrace serve`: the list of runs, a run, two side by side, metrics; and nothing for anybody else."""
+import json
+import re
+import shutil
+import socket
+import stat
+import subprocess
+import unittest
+
+from serve_case import PROFTRACE, ServeCase, environment
+
+
+class Pages(ServeCase):
+    def test_the_list(self):
+        body = self.page("/")
+        self.assertEqual(re.findall(r'<a href="/runs/(\w+)\?token=[0-9a-f]{32}">', body), ["failed", "many", "few"])  # the newest first
+        self.assertRegex(body, r"<td>failed</td>.*<td>sh -c exit 3</td>")
+        self.assertEqual(re.findall(r'<a href="/runs/(\w+)\?', self.page("/?filter=MAN")), ["many"])
+        self.assertEqual(re.findall(r'<a href="/runs/(\w+)\?', self.page("/?filter=failed")), ["failed"])
+        self.assertIn("There are no such runs", self.page("/?filter=%3Cscript%3E"))
+        self.assertNotIn("<script>", self.page("/?filter=%3Cscript%3E"))
+
+    def test_a_run_and_two_of_them(self):
+        self.assertIn("<title>", self.page("/runs/many"))
+        first = subprocess.run([PROFTRACE, "diff", self.runs / "few", self.runs / "many"], capture_output=True, text=True, check=True, env=environment()).stdout.splitlines()[0]
+        self.assertRegex(first, r"(read|open): .*x the calls \(")
+        self.assertRegex(self.page("/compare?a=few&b=many"), r"(read|open): .*x the calls \(")
+
+    def test_metrics_of_the_newest_and_of_one(self):
+        self.assertIn('proftrace_run_info{run="failed"', self.page("/metrics"))
+        body = self.page("/metrics?run=many")
+        report = json.loads(subprocess.run([PROFTRACE, "report", "--format", "json", self.runs / "many"], capture_output=True, text=True, check=True, env=environment()).stdout)
+        reads = next(call["calls"] for call in report["stages"][0]["calls"] if call["call"] == "read")
+        self.assertRegex(body, rf'(?m)^proftrace_stage_calls\{{[^}}]*call="read"[^}}]*\}} {reads}$')
+
+    def test_a_new_run_is_there_at_once(self):
+        self.addCleanup(shutil.rmtree, self.runs / "later")
+        self.record("later", "true")
+        self.assertIn("/runs/later?", self.page("/"))
+
+    def test_head_and_headers(self):
+        status, headers, body = self.ask("/", method="HEAD")
+        self.assertEqual((status, body), (200, ""))
+        self.assertGreater(int(headers["Content-Length"]), 1000)
+        self.assertEqual((headers["Referrer-Policy"], headers["X-Content-Type-Options"], headers["Cache-Control"], headers["X-Frame-Options"]), ("no-referrer", "nosniff", "no-store", "DENY"))
+
+    def test_what_is_not_there(self):
+        for path in ("/runs/none", "/runs/", "/runs/..", "/runs/%2e%2e", "/runs/%2e%2e%2fetc", "/runs/few/../many", "/etc/passwd", "/compare?a=few&b=none", "/metrics?run=../few"):
+            self.assertEqual(self.ask(path)[0], 404, path)
+        self.assertEqual(self.ask("/compare?a=few")[0], 400)
+
+    def test_a_damaged_run_is_one_bad_page(self):
+        (self.runs / "damaged").mkdir()
+        self.addCleanup(shutil.rmtree, self.runs / "damaged")
+        (self.runs / "damaged/run.json").write_text("{", encoding="utf-8")
+        self.assertEqual(self.ask("/runs/damaged")[0], 500)
+        self.assertIn("/runs/damaged?", self.page("/"))
+
+
+class Strangers(ServeCase):
+    def test_without_the_token_there_is_nothing(self):
+        for path in "/", "/runs/many", "/metrics", "/none", f"/?token={self.token[:-1]}", f"/?token={self.token}0", "/?token=", f"/?token={'0' * 32}":
+            status, _, body = self.ask(path, token=False)
+            self.assertEqual((status, body), (403, "403 Forbidden\n"), path)
+        self.assertEqual(self.ask("/metrics", token=False, headers={"Authorization": f"Bearer {self.token}"})[0], 200)
+        self.assertEqual(self.ask("/metrics", headers={"Authorization": "Bearer 0"})[0], 403)
+
+    def test_another_name_for_this_machine_is_refused(self):
+        for host in "evil.example", f"evil.example:{self.port}", "127.0.0.1", f"127.0.0.1:{self.port + 1}", f"127.0.0.2:{self.port}":
+            self.assertEqual(self.ask("/", headers={"Host": host})[0], 421, host)
+        self.assertEqual(self.ask("/", headers={"Host": f"localhost:{self.port}"})[0], 200)
+
+    def test_nothing_can_be_written(self):
+        for method in "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE":
+            status, headers, _ = self.ask("/runs/few", method=method)
+            self.assertEqual((status, headers.get("Allow")), (405, "GET, HEAD"), method)
+        self.assertTrue((self.runs / "few/run.json").exists())
+
+    def test_it_listens_on_loopback_only(self):
+        with open("/proc/net/tcp", encoding="ascii") as file:
+            own = [line.split()[1] for line in file if f":{self.port:04X} " in line and line.split()[3] == "0A"]
+        self.assertEqual(own, [f"0100007F:{self.port:04X}"])
+        with open("/proc/net/tcp6", encoding="ascii") as file:
+            self.assertEqual([line for line in file if f":{self.port:04X} " in line and line.split()[3] == "0A"], [])
+
+    def raw(self, data, wait=True):
+        client = socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        self.addCleanup(client.close)
+        client.sendall(data)
+        answer = b""
+        while wait and (part := client.recv(65536)):
+            answer += part
+        return answer if wait else client
+
+    def test_hostile_requests(self):
+        self.assertIn(b" 400 ", self.raw(b"\x16\x03\x01\x02\x00\x01\r\n\r\n"))  # TLS
+        self.assertIn(b" 431 ", self.raw(b"GET / HTTP/1.1\r\nX: " + b"a" * 8200))
+        self.assertIn(b" 414 ", self.raw(b"GET /" + b"a" * 2000 + b" HTTP/1.1\r\n\r\n"))
+        self.assertIn(b" 505 ", self.raw(b"GET / HTTP/3\r\n\r\n"))
+        self.raw(b"", wait=False).close()
+        self.page("/")
+
+    def test_slow_clients_keep_nobody_waiting(self):
+        slow = [self.raw(b"GET / HT", wait=False) for _ in range(20)]
+        self.page("/")
+        slow[0].setblocking(False)
+        self.assertRaises(BlockingIOError, slow[0].recv, 1)  # its own patience has not run out yet
+        slow[0].settimeout(30)
+        self.assertIn(b" 408 ", slow[0].recv(65536))
+
+    def test_a_client_that_goes_before_its_page_is_made(self):
+        for _ in range(5):
+            self.raw(f"GET /runs/many?token={self.token} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n".encode(), wait=False).close()
+        self.page("/runs/few")
+
+
+class Command(ServeCase):
+    def test_a_token_that_stays(self):
+        file = self.folder / "kept"
+        for _ in range(2):
+            server = subprocess.Popen([PROFTRACE, "serve", "--port", "0", "--token-file", file, self.runs], stdout=subprocess.PIPE, text=True, env=environment())
+            address = server.stdout.readline()
+            server.terminate()
+            server.communicate(timeout=20)
+            self.assertEqual(address.strip().rpartition("=")[2], file.read_text(encoding="utf-8"))
+        self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o600)
+
+    def test_errors(self):
+        def said(*arguments, **more):
+            done = subprocess.run([PROFTRACE, "serve", *arguments], capture_output=True, text=True, check=False, timeout=20, env=environment(**more))
+            return done.returncode, done.stderr
+        code, text = said("--port", str(self.port), self.runs)
+        self.assertEqual(code, 2)
+        self.assertIn("cannot listen on 127.0.0.1", text)
+        self.assertEqual(said(self.folder / "none")[0], 3)
+        self.assertEqual(said("--port", "70000", self.runs)[0], 2)
+        (self.folder / "token").write_text("secret", encoding="utf-8")
+        self.assertIn("32 digits of 0-9a-f", said("--token-file", self.folder / "token", self.runs)[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
