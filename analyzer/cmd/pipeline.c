@@ -16,6 +16,7 @@
 #include "options/option_values.h"
 #include "pipeline/config_read.h"
 #include "pipeline/runner.h"
+#include "regression/baseline.h"
 #include "report/copy.h"
 #include "report/github.h"
 #include "report/write.h"
@@ -34,7 +35,7 @@ enum { EXIT_STAGE_FAILED = 1, EXIT_USAGE = 2, EXIT_QUALITY = 5 };
 static const char default_config[] = "config.json";
 
 struct request {
-    const char *config;
+    const char *config, *baseline;
     struct pt_config_overrides overrides;
     int ci; /* index into ci_forms, 0 = not given */
     pt_u64 stall_s;
@@ -42,6 +43,14 @@ struct request {
 };
 
 enum { CI_AUTO, CI_GITHUB, CI_NONE };
+
+/* Now, and not after hours of training. */
+static int check_baseline_file(const struct request *request, struct pt_error *err)
+{
+    PT_AUTO(pt_baseline_freep)
+    cJSON *baseline = request->baseline ? pt_baseline_read(request->baseline, false, err) : NULL;
+    return request->baseline && !baseline ? -1 : 0;
+}
 
 /* 0 = parsed, 1 = help was printed, -1 = error. */
 static int parse(int argc, char **argv, struct request *request, struct pt_error *err)
@@ -64,6 +73,8 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
                      "when nothing of a stage has moved for so long, say where it hangs"),
         PT_OPT_FLAG("dry-run", 'n', &request->dry_run, "show what would run, and run nothing"),
         PT_OPT_FLAG("keep-temp", 0, &request->keep_temp, "keep the temporary configuration"),
+        PT_OPT_TEXT("baseline", 0, &request->baseline, "FILE",
+                    "afterwards, check the run against this baseline (proftrace check)"),
         PT_OPT_CHOICE("ci", 0, &request->ci, "auto|github|none",
                       "say results the way a CI system shows (default: auto)"),
         PT_OPT_END,
@@ -76,7 +87,7 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
         return pt_fail_code(err, EXIT_USAGE, "no configuration; name it with --config FILE");
     if (!request->config)
         request->config = default_config;
-    return 0;
+    return check_baseline_file(request, err);
 }
 
 static void say(const char *text)
@@ -96,6 +107,7 @@ static bool wants_github(const struct request *request)
 
 struct outcome {
     bool reported;
+    int checked; /* the exit code of the check against a baseline */
     struct pt_str summary, headlines, annotations;
 };
 
@@ -160,6 +172,23 @@ static void print_end(const struct pt_runner_request *what, const struct pt_runn
         say(result->broken_floors.items[i]);
 }
 
+/* The exit code of `proftrace check`; 0 without a baseline, or where a stage has failed: that is said already. */
+static int check_baseline(const struct request *request, const struct pt_runner_request *what,
+                          const struct pt_runner_result *result)
+{
+    struct pt_error err = {0};
+    const char *const words[] = {
+        "check",         "--baseline", request->baseline, "--format", wants_github(request) ? "github" : "text",
+        what->dir->path, NULL};
+    if (!request->baseline || result->n_failed || result->end_signal)
+        return 0;
+    const int code = pt_cmd_check(6, (char **)(size_t)words, &err);
+    if (code >= 0)
+        return code;
+    say(err.text);
+    return err.exit_code ? err.exit_code : 3;
+}
+
 static int exit_code(const struct pt_runner_result *result, const struct outcome *outcome)
 {
     const int end_signal = result->end_signal ? result->end_signal : pt_signals_kept();
@@ -169,6 +198,8 @@ static int exit_code(const struct pt_runner_result *result, const struct outcome
         return EXIT_STAGE_FAILED;
     if (result->broken_floors.n)
         return EXIT_QUALITY;
+    if (outcome->checked)
+        return outcome->checked;
     return outcome->reported ? 0 : PT_EXIT_OWN_FAILURE;
 }
 
@@ -184,6 +215,7 @@ static int run_in(const struct request *request, const struct pt_runner_request 
     if (code == 0) {
         write_reports(request, what, &result, &outcome);
         print_end(what, &result, &outcome);
+        outcome.checked = check_baseline(request, what, &result);
         code = exit_code(&result, &outcome);
     }
     pt_runner_result_fini(&result);

@@ -129,6 +129,25 @@ class InTurn(Case):
         self.assertIn("--ab takes two commands", self.proftrace("check", "--ab", "true", status=2))
 
 
+class Pipeline(Case):
+    def pipeline(self, times, *more, status=0):
+        stage = {"stage": "train", "cmd": [sys.executable, "-c", PROGRAM, str(times), str(self.runs)], "env": {"PYTHONHASHSEED": "0"}}
+        (self.folder / "config.json").write_text(json.dumps({"profile": {"stages": [stage]}}), encoding="utf-8")
+        return self.proftrace("pipeline", "--config", "config.json", *more, status=status)
+
+    def test_a_pipeline_is_held_against_its_baseline(self):
+        for _ in range(3):
+            self.pipeline(1000)
+            self.proftrace("baseline", "add", self.file, self.folder / "proftrace.data/latest")
+        self.assertTrue(self.pipeline(1000, "--baseline", self.file).startswith("ok: "))
+        self.assertRegex(self.pipeline(1300, "--baseline", self.file, status=1), r"^regression: .*\n\ntrain: Figures\n")
+        self.assertRegex(self.pipeline(1300, "--baseline", self.file, "--ci", "github", status=1), r"(?m)^::error title=proftrace check::regression: ")
+
+    def test_a_baseline_that_cannot_be_read_is_said_before_anything_runs(self):
+        self.assertIn("makes one", self.pipeline(1000, "--baseline", self.folder / "none.json", status=2))
+        self.assertFalse((self.folder / "proftrace.data").exists())
+
+
 class Undecided(Case):
     def edited(self, change):
         baseline = self.with_baseline(*self.usual)
