@@ -15,30 +15,11 @@
 #include "report/run_document.h"
 #include "report/text_file.h"
 #include "util/auto.h"
-#include "util/json/json_text.h"
 #include "util/str.h"
 #include "figures.h"
-
-enum { MOST_BYTES = 64 << 20 };
+#include "json_file.h"
 
 /* ---- reading ---- */
-
-static int read_text(const char *path, struct pt_str *text, struct pt_error *err)
-{
-    PT_AUTO(pt_fclosep) FILE *file = fopen(path, "re");
-    char bytes[65536];
-    size_t n;
-    if (!file)
-        return pt_fail_code(err, errno == ENOENT ? 2 : 3,
-                            "%s cannot be read: %s; `proftrace baseline add %s RUN` makes one", path, strerror(errno),
-                            path);
-    while ((n = fread(bytes, 1, sizeof bytes, file)) > 0 && text->n < MOST_BYTES)
-        pt_str_bytes(text, bytes, n);
-    if (ferror(file) || text->n >= MOST_BYTES)
-        return pt_fail_code(err, 3, "%s cannot be read: %s", path,
-                            ferror(file) ? strerror(errno) : "it is larger than 64 MiB");
-    return 0;
-}
 
 static bool is_entry(const cJSON *entry)
 {
@@ -92,15 +73,15 @@ cJSON *pt_baseline_new(void)
 
 cJSON *pt_baseline_read(const char *path, bool or_new, struct pt_error *err)
 {
-    PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    if (read_text(path, &text, err) < 0)
-        return or_new && err->exit_code == 2 ? pt_baseline_new() : NULL;
-    if (pt_json_text_check(pt_str_text(&text), text.n, err) < 0) {
-        err->exit_code = 3;
-        pt_error_context(err, "%s", path);
+    PT_AUTO(pt_baseline_freep) cJSON *baseline = pt_json_file_read(path, err);
+    if (!baseline && or_new && err->exit_code == 2)
+        return pt_baseline_new();
+    if (!baseline) {
+        if (err->exit_code == 2)
+            pt_fail_code(err, 2, "%s cannot be read: there is no such file; `proftrace baseline add %s RUN` makes one",
+                         path, path);
         return NULL;
     }
-    PT_AUTO(pt_baseline_freep) cJSON *baseline = cJSON_ParseWithLength(pt_str_text(&text), text.n);
     if (check_shape(path, baseline, err) < 0)
         return NULL;
     cJSON *read = baseline;

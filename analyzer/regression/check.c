@@ -64,6 +64,8 @@ static double floor_of(const struct figure *figure)
 {
     if (figure->kind == PT_FIGURE_COUNT)
         return strcmp(figure->name, "processes") ? 10 : 2;
+    if (figure->kind == PT_FIGURE_BENCHMARK)
+        return 0; /* it was measured as often as its tool thought fit */
     return figure->kind == PT_FIGURE_BYTES ? 65536 : 0.2;
 }
 
@@ -94,7 +96,7 @@ static void test_time(struct figure *figure)
 static void judge_time(struct pt_doc *doc, struct figure *figure)
 {
     const double a = pt_median(figure->a, figure->n_a), b = pt_median(figure->b, figure->n_b);
-    const double effect = figure->kind == PT_FIGURE_CPU ? 0.05 : 0.10;
+    const double effect = figure->kind == PT_FIGURE_WALL ? 0.10 : 0.05;
     if (isnan(figure->p)) {
         figure->state = NOT_JUDGED;
         figure->how = pt_doc_format(doc, "needs %d runs on both sides", LEAST_RUNS);

@@ -17,6 +17,8 @@ enum pt_figure_kind pt_figure_kind_of(const char *name)
         return PT_FIGURE_WALL;
     if (!strcmp(name, "cpu_s"))
         return PT_FIGURE_CPU;
+    if (!strcmp(name, "benchmark_s"))
+        return PT_FIGURE_BENCHMARK;
     return n > 6 && !strcmp(name + n - 6, ".bytes") ? PT_FIGURE_BYTES : PT_FIGURE_COUNT;
 }
 
@@ -87,13 +89,15 @@ cJSON *pt_figures_of(const cJSON *document, const cJSON *stage)
     const cJSON *training = cJSON_GetObjectItemCaseSensitive(stage, "training");
     add(figures, "wall", "_s", pt_member_number(stage, "duration_s"));
     add(figures, "cpu", "_s", pt_member_number(stage, "cpu_s"));
-    add(figures, "", "processes", count_processes(document, pt_member_text(stage, "stage")));
+    if (cJSON_GetObjectItemCaseSensitive(document, "processes"))
+        add(figures, "", "processes", count_processes(document, pt_member_text(stage, "stage")));
     add(figures, "heap.", "allocations", pt_member_number(heap, "allocs"));
     add(figures, "heap.", "bytes", pt_member_number(heap, "bytes"));
     add(figures, "training.", "steps", pt_member_number(training, "steps"));
     if (training)
         add(figures, "training.", "samples", sum(cJSON_GetObjectItemCaseSensitive(training, "per_epoch"), "samples"));
     add_gpu(figures, stage);
+    add(figures, "benchmark", "_s", pt_member_number(stage, "benchmark_s"));
     cJSON_ArrayForEach(call, cJSON_GetObjectItemCaseSensitive(stage, "calls"))
     {
         const char *name = pt_member_text(call, "call");

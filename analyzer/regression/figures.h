@@ -9,13 +9,13 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-enum pt_figure_kind { PT_FIGURE_COUNT, PT_FIGURE_BYTES, PT_FIGURE_WALL, PT_FIGURE_CPU };
+enum pt_figure_kind { PT_FIGURE_COUNT, PT_FIGURE_BYTES, PT_FIGURE_WALL, PT_FIGURE_CPU, PT_FIGURE_BENCHMARK };
 
-/* By its name: "read.calls", "read.bytes", "heap.allocations", "wall_s", "cpu_s". */
+/* By its name: "read.calls", "read.bytes", "heap.allocations", "wall_s", "cpu_s", "benchmark_s". */
 enum pt_figure_kind pt_figure_kind_of(const char *name);
 static inline bool pt_figure_is_time(enum pt_figure_kind kind)
 {
-    return kind == PT_FIGURE_WALL || kind == PT_FIGURE_CPU;
+    return kind == PT_FIGURE_WALL || kind == PT_FIGURE_CPU || kind == PT_FIGURE_BENCHMARK;
 }
 
 /* {name: number} of a stage of a report. Left out are calls that are made as often as somebody is late: waits and

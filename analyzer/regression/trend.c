@@ -95,6 +95,8 @@ static struct pt_change_rules rules_of(enum pt_figure_kind kind)
         return (struct pt_change_rules){4, 0.10, 0.05, 0.05};
     case PT_FIGURE_CPU:
         return (struct pt_change_rules){4, 0.05, 0.05, 0.05};
+    case PT_FIGURE_BENCHMARK:
+        return (struct pt_change_rules){4, 0.05, 0, 0.05};
     case PT_FIGURE_BYTES:
         return (struct pt_change_rules){2, 0.02, 65536, 0};
     case PT_FIGURE_COUNT:

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "regression/import.h"
 #include "report/medium.h"
 #include "report/run_document.h"
 #include "report/text/panel.h"
@@ -17,12 +18,9 @@
 
 enum { KEPT = 20 };
 
-static int add_run(cJSON *baseline, const char *path, pt_u64 keep, struct pt_error *err)
+static int add_document(cJSON *baseline, const cJSON *document, pt_u64 keep, struct pt_error *err)
 {
-    PT_AUTO(pt_run_document_freep) cJSON *document = pt_run_document(path, err);
     const cJSON *stage;
-    if (!document)
-        return -1;
     cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(document, "stages"))
     {
         cJSON *entry;
@@ -30,9 +28,21 @@ static int add_run(cJSON *baseline, const char *path, pt_u64 keep, struct pt_err
         if (!name)
             continue;
         if (pt_baseline_entry(document, stage, &entry, err) < 0)
-            return pt_error_context(err, "%s", path ? path : "the latest run");
+            return -1;
         pt_baseline_add(baseline, name, entry, (int)keep);
     }
+    return 0;
+}
+
+/* A run, or the results of a benchmark, which are several. */
+static int add_run(cJSON *baseline, const char *path, pt_u64 keep, struct pt_error *err)
+{
+    PT_AUTO(pt_documents_fini) struct pt_documents documents = {0};
+    if (pt_documents_read(path, &documents, err) < 0)
+        return -1;
+    for (size_t i = 0; i < documents.n; i++)
+        if (add_document(baseline, documents.items[i], keep, err) < 0)
+            return pt_error_context(err, "%s", path ? path : "the latest run");
     return 0;
 }
 

@@ -14,6 +14,7 @@
 
 #include "regression/ab.h"
 #include "regression/baseline.h"
+#include "regression/import.h"
 #include "regression/junit.h"
 #include "report/json/panel.h"
 #include "report/medium.h"
@@ -93,22 +94,21 @@ static int check_runs(const struct request *request, const struct pt_arguments *
     if (!request->baseline)
         return pt_fail_code(err, 2, "--baseline FILE is missing; `proftrace baseline add FILE RUN` makes one");
     PT_AUTO(pt_baseline_freep) cJSON *baseline = pt_baseline_read(request->baseline, false, err);
+    PT_AUTO(pt_documents_fini) struct pt_documents documents = {0};
+    bool has_benchmarks = false;
     if (!baseline)
         return -1;
-    const size_t n = args->n ? (size_t)args->n : 1;
-    struct pt_check check = {.baseline = baseline, .stage = request->stage, .with_times = request->with_times};
-    check.documents = pt_calloc(n, sizeof *check.documents);
-    int result = 0;
-    for (; check.n_documents < n && !result; check.n_documents++) {
-        check.documents[check.n_documents] = pt_run_document(args->n ? args->values[check.n_documents] : NULL, err);
-        result = check.documents[check.n_documents] ? 0 : -1;
+    for (int i = 0; i < args->n || i == 0; i++) {
+        if (pt_documents_read(args->n ? args->values[i] : NULL, &documents, err) < 0)
+            return -1;
+        has_benchmarks |= args->n && pt_import_is_file(args->values[i]);
     }
-    if (!result)
-        result = tell(request, &check, err);
-    for (size_t i = 0; i < check.n_documents; i++)
-        cJSON_Delete(check.documents[i]);
-    free(check.documents);
-    return result;
+    const struct pt_check check = {.baseline = baseline,
+                                   .documents = documents.items,
+                                   .n_documents = documents.n,
+                                   .stage = request->stage,
+                                   .with_times = request->with_times || has_benchmarks};
+    return documents.n ? tell(request, &check, err) : pt_fail_code(err, 4, "%s has no benchmark", args->values[0]);
 }
 
 /* ---- two commands in turn ---- */
