@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "util/auto.h"
 #include "util/text/sanitize.h"
 
 static void add_line(struct pt_str *text, const struct pt_stack_line *line)
@@ -130,6 +131,23 @@ static const struct pt_look_thread *end_of_chain(const struct pt_look *look, con
     return thread;
 }
 
+/* Its beginning: a program that stands on its command line (python -c) is no line. */
+static void put_short_command(struct pt_str *out, const char *command)
+{
+    enum { MOST_BYTES = 60 };
+    size_t n = strcspn(command, "\r\n");
+    const bool is_cut = command[n] || n > MOST_BYTES;
+    if (n > MOST_BYTES)
+        n = MOST_BYTES;
+    while (n && ((unsigned char)command[n] & 0xc0) == 0x80)
+        n--;
+    PT_AUTO(pt_str_fini) struct pt_str begin = {0};
+    pt_str_bytes(&begin, command, n);
+    pt_sanitize_terminal(out, pt_str_text(&begin));
+    if (is_cut)
+        pt_str_add(out, "...");
+}
+
 void pt_look_put_reason(const struct pt_look *look, pt_u32 pid, struct pt_str *out)
 {
     const struct pt_look_thread *thread = pt_look_find(look, pid);
@@ -142,7 +160,7 @@ void pt_look_put_reason(const struct pt_look *look, pt_u32 pid, struct pt_str *o
     thread = end_of_chain(look, thread);
     const struct pt_stack_line *place = place_of(thread);
     pt_str_printf(out, "process %u ", thread->process->pid);
-    pt_sanitize_terminal(out, thread->process->command);
+    put_short_command(out, thread->process->command);
     pt_str_add(out, " ");
     pt_sanitize_terminal(out, thread->does);
     if (place) {
