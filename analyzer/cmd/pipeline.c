@@ -229,8 +229,7 @@ static const char *look(void *context, const char *stage, pid_t pid, const char 
 {
     struct pt_stuck *stuck = context;
     stuck->stage = stage;
-    pt_stuck_look(stuck, pid, why);
-    if (!pt_environment_says_quiet()) {
+    if (pt_stuck_look(stuck, pid, why) && !pt_environment_says_quiet()) {
         PT_AUTO(pt_str_fini) struct pt_str text = {0};
         pt_str_printf(&text, "%s: %s%s%s", stage, why, *stuck->reason ? ": " : "", stuck->reason);
         say(pt_str_text(&text));

@@ -149,7 +149,7 @@ struct traced {
     struct pt_output output;
     struct pt_str log, log_notes;
     struct pt_str stalls; /* what was seen when nothing moved */
-    char stuck[400];      /* the last of it */
+    struct pt_stuck stuck;
 };
 
 /* If we are killed, this is all that remains; a report that is asked for meanwhile is made from it. */
@@ -165,18 +165,20 @@ static void report_progress(void *context)
 static void say_where_it_hangs(void *context, pid_t pid, enum pt_launch_still why)
 {
     struct traced *traced = context;
-    struct pt_stuck stuck = {.run_fd = traced->dir->fd, .stage = traced->stage};
+    struct pt_stuck *stuck = &traced->stuck;
     char heading[80];
     (void)why; /* a command has no timeout */
     snprintf(heading, sizeof heading, "nothing has moved for %s",
              pt_fmt_duration((pt_i64)(traced->request->stall_s * 1000000000)).text);
-    pt_stuck_look(&stuck, pid, heading);
-    snprintf(traced->stuck, sizeof traced->stuck, "%s", *stuck.reason ? stuck.reason : heading);
-    traced->recorded_stage.stuck = traced->stuck;
+    stuck->run_fd = traced->dir->fd;
+    stuck->stage = traced->stage;
+    if (!pt_stuck_look(stuck, pid, heading))
+        return;
+    traced->recorded_stage.stuck = *stuck->reason ? stuck->reason : "it was looked at, and nothing is known";
     pt_str_printf(&traced->stalls, "%s%s%s%s; stacks.txt has the stacks of all threads", traced->stalls.n ? "; " : "",
-                  heading, *stuck.reason ? ": " : "", stuck.reason);
+                  heading, *stuck->reason ? ": " : "", stuck->reason);
     if (!pt_environment_says_quiet())
-        fprintf(stderr, "proftrace: %s%s%s\n", heading, *stuck.reason ? ": " : "", stuck.reason);
+        fprintf(stderr, "proftrace: %s%s%s\n", heading, *stuck->reason ? ": " : "", stuck->reason);
 }
 
 static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, struct pt_error *err)

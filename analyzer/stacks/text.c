@@ -131,6 +131,40 @@ static const struct pt_look_thread *end_of_chain(const struct pt_look *look, con
     return thread;
 }
 
+/* The processes besides `of`, by where their first threads are: one that is elsewhere than its like is who is missing.
+ */
+static void put_processes(struct pt_str *out, const struct pt_look *look, const struct pt_look_process *of)
+{
+    enum { MOST = 3 };
+    struct {
+        const struct pt_stack_line *place;
+        size_t n;
+    } groups[MOST];
+    size_t n_groups = 0;
+    for (size_t i = 0; i < look->processes.n; i++) {
+        const struct pt_look_process *process = look->processes.items[i];
+        const struct pt_look_thread *first = process->threads.n ? process->threads.items[0] : NULL;
+        const struct pt_stack_line *place = process == of || !first ? NULL : place_of(first);
+        size_t group = 0;
+        if (!place || !place->is_python || is_of_library(place))
+            continue;
+        while (group < n_groups &&
+               !(groups[group].place->line == place->line && !strcmp(groups[group].place->function, place->function)))
+            group++;
+        if (group == MOST)
+            continue;
+        if (group == n_groups) {
+            groups[n_groups].place = place;
+            groups[n_groups++].n = 0;
+        }
+        groups[group].n++;
+    }
+    for (size_t i = 0; i < n_groups; i++) {
+        pt_str_printf(out, "%s%zu in ", i ? ", " : "; other processes: ", groups[i].n);
+        put_place(out, groups[i].place);
+    }
+}
+
 /* Its beginning: a program that stands on its command line (python -c) is no line. */
 static void put_short_command(struct pt_str *out, const char *command)
 {
@@ -168,4 +202,5 @@ void pt_look_put_reason(const struct pt_look *look, pt_u32 pid, struct pt_str *o
         put_place(out, place);
     }
     put_others(out, thread);
+    put_processes(out, look, thread->process);
 }

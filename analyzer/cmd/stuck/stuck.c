@@ -44,12 +44,15 @@ static void put_heading(const struct pt_stuck *stuck, const char *why, struct pt
     pt_str_printf(out, ": %s\n", why);
 }
 
-void pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
+bool pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
 {
+    enum { MOST_LOOKS = 50 }; /* a training that pauses for days must not fill the disk */
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     PT_AUTO(pt_str_fini) struct pt_str reason = {0};
     struct pt_look look = {0};
     struct pt_error err = {0};
+    if (stuck->looks++ >= MOST_LOOKS)
+        return false;
     put_heading(stuck, why, &text);
     if (pt_look_open(&look, (pt_u32)pid, true, &err) == 0) {
         pt_look_put(&look, &text);
@@ -62,5 +65,7 @@ void pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
     pt_str_char(&text, '\n');
     if (append(stuck->run_fd, &text) < 0)
         pt_str_printf(&reason, " (stacks.txt cannot be written: %s)", strerror(errno));
+    const bool is_new = strcmp(stuck->reason, pt_str_text(&reason)) != 0;
     snprintf(stuck->reason, sizeof stuck->reason, "%s", pt_str_text(&reason));
+    return is_new;
 }

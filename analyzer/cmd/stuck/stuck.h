@@ -5,16 +5,19 @@
 #ifndef PT_CMD_STUCK_STUCK_H
 #define PT_CMD_STUCK_STUCK_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct pt_stuck {
     int run_fd;        /* the run directory */
     const char *stage; /* hostile */
-    char reason[400];  /* of the last look, clean, for one line; "" = not known */
+    char reason[600];  /* of the last look, clean, for one line; "" = not known */
+    unsigned looks;
 };
 
 /* Look at `pid` and all that descends from it, now: at most some hundredths of a second of any of them are taken. `why`
- * is the heading: "nothing has moved for 60 s". What cannot be written or read is said in the reason. */
-void pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why);
+ * is the heading: "nothing has moved for 60 s". What cannot be written or read is said in the reason. False: the reason
+ * is the one of the last look, or there were so many looks that this one was not taken. */
+bool pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why);
 
 #endif
