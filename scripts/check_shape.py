@@ -10,6 +10,7 @@ be long where cutting it would need a header that only its halves share.
 import glob
 import os
 import re
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -21,6 +22,9 @@ MAX_FILE, MAX_FUNCTION, MAX_MACRO, MAX_MODULES = 500, 60, 15, 20
 MAX_COMPLEXITY, MAX_PARAMETERS = 15, 6
 TREES = ("include", "preload", "analyzer", "tests")
 SOURCES = ("include", "preload", "analyzer")
+# What may lie at the top, besides dot files: one stray download there once became part of every clone.
+TOP = {"CMakeLists.txt", "preload", "analyzer", "include", "tests", "scripts", "docs", "README.md", "CHANGELOG.md", "LICENSE",
+       "justfile"}
 # Functions whose parameters somebody else has fixed.
 FOREIGN_PARAMETERS = (
     ("preload/core/sys.h", "the kernel's ABI"),
@@ -80,6 +84,13 @@ def check_folders(root, problems):
             problems.append(f"{folder}: {len(found)} modules, at most {MAX_MODULES}")
 
 
+def check_top(root, problems):
+    tracked = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=False).stdout.split("\n")
+    for name in sorted({path.split("/")[0] for path in tracked if path} - TOP):
+        if not name.startswith("."):
+            problems.append(f"{name}: the top level is fixed; find it a folder, or remove it")
+
+
 def measure(root, tree, allowed, problems):
     files, lengths, complexities, comment, gotos = [], [], [], 0, 0
     for path in csource.own_files(root, [tree], (".c", ".h", ".def")):
@@ -121,6 +132,7 @@ def main():
     for tree in TREES:
         measure(root, tree, allowed, problems)
     check_folders(root, problems)
+    check_top(root, problems)
     for problem in problems:
         print(problem)
     return 1 if problems else 0
