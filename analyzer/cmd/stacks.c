@@ -30,10 +30,20 @@ static void json_thread(struct pt_json *json, const struct pt_look_thread *threa
     pt_json_u64(json, "tid", thread->tid);
     pt_json_text(json, "name", thread->name);
     pt_json_text(json, "state", state);
+    pt_json_text(json, "wants", thread->wants);
     pt_json_text(json, "does", thread->does);
+    if (thread->since_ns == PT_UNKNOWN_NS)
+        pt_json_null(json, "since_ns");
+    else
+        pt_json_u64(json, "since_ns", thread->since_ns);
+    pt_json_text(json, "holds", thread->holds);
     pt_json_array_inline(json, "waits_for");
     for (size_t i = 0; i < thread->waits_for.n; i++)
         pt_json_u64(json, NULL, thread->waits_for.items[i]);
+    pt_json_end(json);
+    pt_json_array_inline(json, "waits_for_processes");
+    for (size_t i = 0; i < thread->waits_for_processes.n; i++)
+        pt_json_u64(json, NULL, thread->waits_for_processes.items[i]);
     pt_json_end(json);
     pt_json_bool(json, "deadlocked", thread->is_deadlocked);
     pt_json_bool(json, "was_stopped", thread->was_stopped);
@@ -75,9 +85,13 @@ static void json_process(struct pt_json *json, const struct pt_look_process *pro
 static int print_json(const struct pt_look *look, struct pt_error *err)
 {
     struct pt_json json;
+    PT_AUTO(pt_str_fini) struct pt_str summary = {0};
+    if (look->processes.n)
+        pt_look_put_reason(look, look->processes.items[0]->pid, &summary);
     pt_json_init_file(&json, stdout, true);
     pt_json_object(&json, NULL);
     pt_json_text(&json, "schema_version", "1.0");
+    pt_json_text(&json, "summary", pt_str_text(&summary));
     pt_json_array(&json, "conclusions");
     for (size_t i = 0; i < look->conclusions.n; i++)
         pt_json_text(&json, NULL, look->conclusions.items[i]);

@@ -10,13 +10,18 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "cpu_file/interpreter.h"
 #include "cpu_profile/python/merge.h"
 #include "cpu_profile/unwind.h"
 #include "util/auto.h"
 #include "util/small_file.h"
+#include "util/text/posix_names.h"
+#include "faults.h"
+#include "peers.h"
 #include "registers.h"
 #include "waits.h"
 
@@ -27,7 +32,8 @@ enum { PROCESSES_MOST = 4096, TRIES = 3 };
 
 struct status {
     char name[32], state;
-    pt_u32 ppid;
+    pt_u32 ppid, session;
+    int exit_code;
 };
 
 /* Of "/proc/1" or "/proc/1/task/2". */
@@ -37,8 +43,11 @@ static bool read_status(const char *path, struct status *ret_status)
     if (pt_small_file_peek(text, sizeof text, "%s/stat", path) <= 0)
         return false;
     const char *begin = strchr(text, '('), *end = strrchr(text, ')');
-    if (!begin || !end || sscanf(end, ") %c %u", &ret_status->state, &ret_status->ppid) != 2)
+    if (!begin || !end ||
+        sscanf(end, ") %c %u %*d %u", &ret_status->state, &ret_status->ppid, &ret_status->session) != 3)
         return false;
+    const char *last = strrchr(end, ' ');
+    ret_status->exit_code = last ? (int)strtol(last, NULL, 10) : 0;
     snprintf(ret_status->name, sizeof ret_status->name, "%.*s", (int)(end - begin - 1), begin + 1);
     return true;
 }
@@ -83,17 +92,30 @@ static void read_maps(struct pt_look *look, struct pt_look_process *process)
         map_line(look, process, line);
 }
 
+static const char *killed_by(struct pt_look *look, int status)
+{
+    if (!WIFSIGNALED(status))
+        return NULL;
+    const char *name = pt_signal_name(WTERMSIG(status));
+    return name ? pt_look_text(look, "SIG%s", name) : pt_look_text(look, "signal %d", WTERMSIG(status));
+}
+
+static const char *how_it_ended(struct pt_look *look, const struct pt_look_process *process, int status)
+{
+    return process->killed_by ? pt_look_text(look, "it was killed by %s", process->killed_by)
+                              : pt_look_text(look, "it has ended (exit code %d)", WEXITSTATUS(status));
+}
+
 /* Each reason with its remedy. */
-static const char *why_not(struct pt_look *look, const struct pt_look_process *process)
+static const char *why_not(struct pt_look *look, const struct pt_look_process *process, int exit_code)
 {
     char text[64], path[32];
     struct stat owner;
     if (process->state == 'Z' || process->state == 'X')
-        return pt_look_text(
-            look,
-            "it has ended and has no stacks any more: a zombie until its parent, process %u, waits for it; "
-            "look at that one",
-            process->ppid);
+        return pt_look_text(look,
+                            "%s and has no stacks any more: a zombie until its parent, process %u, waits for it; "
+                            "look at that one",
+                            how_it_ended(look, process, exit_code), process->ppid);
     snprintf(path, sizeof path, "/proc/%u", process->pid);
     if (pt_small_file_peek(text, sizeof text, "/proc/%u/syscall", process->pid) >= 0)
         return NULL;
@@ -114,6 +136,19 @@ static const char *why_not(struct pt_look *look, const struct pt_look_process *p
                         strerror(problem));
 }
 
+/* "NSpid:  4711  12": from the outermost namespace to its own. */
+static pt_u32 inner_tid(pt_u32 pid, pt_u32 tid)
+{
+    char text[4096];
+    const char *at = NULL;
+    pt_u32 inner = tid;
+    if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/status", pid, tid) > 0)
+        at = strstr(text, "\nNSpid:");
+    for (char *end = at ? (char *)(uintptr_t)at + 7 : NULL; end && *end == '\t';)
+        inner = (pt_u32)strtoul(end + 1, &end, 10);
+    return inner;
+}
+
 static void list_threads(struct pt_look *look, struct pt_look_process *process)
 {
     char path[64];
@@ -127,10 +162,14 @@ static void list_threads(struct pt_look *look, struct pt_look_process *process)
         if (!tid || !read_status(path, &status))
             continue;
         struct pt_look_thread *thread = pt_calloc(1, sizeof *thread);
-        thread->process = process;
-        thread->tid = tid;
-        thread->state = status.state;
-        thread->call = -1;
+        *thread = (struct pt_look_thread){.process = process,
+                                          .tid = tid,
+                                          .inner_tid = tid,
+                                          .state = status.state,
+                                          .call = -1,
+                                          .since_ns = PT_UNKNOWN_NS};
+        if (process->has_namespace)
+            thread->inner_tid = inner_tid(process->pid, tid);
         memcpy(thread->name, status.name, sizeof thread->name);
         pt_vec_push(&process->threads, thread);
         *pt_map_at(&look->by_tid, tid) = (uintptr_t)thread;
@@ -139,30 +178,37 @@ static void list_threads(struct pt_look *look, struct pt_look_process *process)
         closedir(directory);
 }
 
-static bool is_there(const struct pt_look *look, pt_u32 pid)
+static void read_more(struct pt_look_process *process)
 {
-    for (size_t i = 0; i < look->processes.n; i++)
-        if (look->processes.items[i]->pid == pid)
-            return true;
-    return false;
+    char text[4096];
+    uint64_t tracer;
+    if (pt_small_file_peek(text, sizeof text, "/proc/%u/status", process->pid) <= 0)
+        return;
+    if (pt_small_file_number(text, "TracerPid:", &tracer))
+        process->traced_by = (pt_u32)tracer;
+    const char *caught = strstr(text, "\nSigCgt:");
+    if (caught)
+        process->caught_signals = strtoull(caught + 8, NULL, 16);
+    process->has_namespace = inner_tid(process->pid, process->pid) != process->pid;
 }
 
 static bool add(struct pt_look *look, pt_u32 pid)
 {
-    char path[32], text[4096];
+    char path[32];
     struct status status;
-    uint64_t tracer;
     snprintf(path, sizeof path, "/proc/%u", pid);
-    if (look->processes.n >= PROCESSES_MOST || is_there(look, pid) || !read_status(path, &status))
+    if (look->processes.n >= PROCESSES_MOST || pt_look_find_process(look, pid) || !read_status(path, &status))
         return false;
     struct pt_look_process *process = pt_calloc(1, sizeof *process);
-    *process = (struct pt_look_process){.pid = pid, .ppid = status.ppid, .state = status.state, .run_fd = -1};
+    *process = (struct pt_look_process){
+        .pid = pid, .ppid = status.ppid, .session = status.session, .state = status.state, .run_fd = -1};
     process->command = command_of(look, pid, status.name);
-    if (pt_small_file_peek(text, sizeof text, "%s/status", path) > 0 &&
-        pt_small_file_number(text, "TracerPid:", &tracer))
-        process->traced_by = (pt_u32)tracer;
+    read_more(process);
     pt_vec_push(&look->processes, process);
-    process->why_not = why_not(look, process);
+    *pt_map_at(&look->by_pid, pid) = (uintptr_t)process;
+    pt_faults_begin(process);
+    process->killed_by = process->state == 'Z' ? killed_by(look, status.exit_code) : NULL;
+    process->why_not = why_not(look, process, status.exit_code);
     if (process->why_not)
         return true;
     read_maps(look, process);
@@ -331,6 +377,7 @@ static void read_all(struct pt_look *look)
     for (size_t i = 0; i < look->processes.n; i++)
         for (size_t j = 0; j < look->processes.items[i]->threads.n; j++)
             read_thread(look, look->processes.items[i]->threads.items[j], stack);
+    pt_faults_look(look);
     pt_look_waits(look);
 }
 
@@ -390,6 +437,7 @@ static void free_process(struct pt_look_process *process)
     for (size_t i = 0; i < process->threads.n; i++) {
         free(process->threads.items[i]->lines.items);
         free(process->threads.items[i]->waits_for.items);
+        free(process->threads.items[i]->waits_for_processes.items);
         free(process->threads.items[i]);
     }
     if (!process->why_not)
@@ -407,6 +455,8 @@ void pt_look_close(struct pt_look *look)
     free(look->processes.items);
     free(look->conclusions.items);
     pt_map_fini(&look->by_tid);
+    pt_map_fini(&look->by_pid);
+    pt_peers_close(look->peers);
     pt_code_modules_fini(&look->modules);
     if (look->symbols)
         pt_symbols_close(look->symbols);

@@ -5,9 +5,11 @@
 #include "text.h"
 
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "util/auto.h"
 #include "util/text/sanitize.h"
+#include "places.h"
 
 static void add_line(struct pt_str *text, const struct pt_stack_line *line)
 {
@@ -26,13 +28,24 @@ static void add_line(struct pt_str *text, const struct pt_stack_line *line)
     pt_str_add(text, line->is_python ? "  (Python)\n" : "\n");
 }
 
+static void put_doing(struct pt_str *text, const struct pt_look_thread *thread)
+{
+    if (thread->wants && thread->call >= 0)
+        pt_str_printf(text, "wants %s: ", thread->wants);
+    pt_sanitize_terminal(text, thread->does);
+}
+
 static void add_thread(struct pt_str *text, const struct pt_look_thread *thread)
 {
     pt_str_printf(text, "  thread %u ", thread->tid);
     pt_sanitize_terminal(text, thread->name);
     pt_str_add(text, ": ");
-    pt_sanitize_terminal(text, thread->does);
-    pt_str_add(text, thread->is_deadlocked ? "  [deadlock]\n" : "\n");
+    put_doing(text, thread);
+    if (thread->since_ns != PT_UNKNOWN_NS)
+        pt_str_printf(text, " (for %.*f s)", thread->since_ns < 10000000000 ? 1 : 0, (double)thread->since_ns / 1e9);
+    pt_str_add(text, thread->is_deadlocked ? "  [hangs]\n" : "\n");
+    if (thread->holds)
+        pt_str_printf(text, "      holds %s, for which others wait\n", thread->holds);
     for (size_t i = 0; i < thread->lines.n; i++)
         add_line(text, &thread->lines.items[i]);
     if (thread->why_cut)
@@ -59,48 +72,26 @@ static void add_process(struct pt_str *text, const struct pt_look_process *proce
         add_thread(text, process->threads.items[i]);
 }
 
+/* Nothing is proven: what the first process waits for in the end. */
+static void put_first(const struct pt_look *look, struct pt_str *out)
+{
+    if (!look->processes.n || look->processes.items[0]->why_not)
+        return;
+    pt_look_put_reason(look, look->processes.items[0]->pid, out);
+    pt_str_char(out, '\n');
+}
+
 void pt_look_put(const struct pt_look *look, struct pt_str *out)
 {
-    for (size_t i = 0; i < look->conclusions.n; i++)
-        pt_str_printf(out, "%s\n", look->conclusions.items[i]);
+    if (look->conclusions.n)
+        for (size_t i = 0; i < look->conclusions.n; i++) {
+            pt_sanitize_terminal(out, look->conclusions.items[i]);
+            pt_str_char(out, '\n');
+        }
+    else
+        put_first(look, out);
     for (size_t i = 0; i < look->processes.n; i++)
         add_process(out, look->processes.items[i]);
-}
-
-static bool is_of_library(const struct pt_stack_line *line)
-{
-    return line->file && (strstr(line->file, "/lib/python3") || strstr(line->file, "/lib64/python3") ||
-                          strstr(line->file, "-packages/") || line->file[0] == '<');
-}
-
-/* Where its author would look: the innermost function of Python that is no library's, else the innermost of Python,
- * else the innermost whose file is known. */
-static const struct pt_stack_line *place_of(const struct pt_look_thread *thread)
-{
-    const struct pt_stack_line *of_python = NULL, *known = NULL;
-    for (size_t i = 0; i < thread->lines.n; i++) {
-        const struct pt_stack_line *line = &thread->lines.items[i];
-        if (line->is_python && line->function && !is_of_library(line))
-            return line;
-        if (!of_python && line->is_python && line->function)
-            of_python = line;
-        if (!known && line->function && line->file && line->file[0])
-            known = line;
-    }
-    return of_python ? of_python : known;
-}
-
-static void put_place(struct pt_str *out, const struct pt_stack_line *place)
-{
-    const char *slash = place->file ? strrchr(place->file, '/') : NULL;
-    pt_sanitize_terminal(out, place->function);
-    if (!place->file || !place->file[0])
-        return;
-    pt_str_add(out, " (");
-    pt_sanitize_terminal(out, slash ? slash + 1 : place->file);
-    if (place->line)
-        pt_str_printf(out, ":%u", place->line);
-    pt_str_char(out, ')');
 }
 
 /* Whoever holds what `thread` waits for is often one of the others, and a semaphore does not say which. */
@@ -111,21 +102,42 @@ static void put_others(struct pt_str *out, const struct pt_look_thread *thread)
     size_t told = 0;
     for (size_t i = 0; i < process->threads.n && told < MOST; i++) {
         const struct pt_look_thread *other = process->threads.items[i];
-        const struct pt_stack_line *place = other == thread ? NULL : place_of(other);
-        if (!place || (place->is_python && is_of_library(place)) || (!place->is_python && process->is_python))
+        const struct pt_stack_line *place = other == thread ? NULL : pt_stack_place(other);
+        if (!place || (place->is_python && pt_stack_is_of_library(place)) || (!place->is_python && process->is_python))
             continue;
         pt_str_add(out, told++ ? ", " : "; other threads in ");
-        put_place(out, place);
+        pt_stack_put_place(out, place);
     }
 }
 
-/* At most as many steps as there are threads: a circle is a conclusion. */
-static const struct pt_look_thread *end_of_chain(const struct pt_look *look, const struct pt_look_thread *thread)
+static const struct pt_look_thread *next_of_chain(const struct pt_look *look, const struct pt_look_thread *thread)
 {
-    for (size_t steps = 0; thread->waits_for.n && steps < 1000; steps++) {
-        const struct pt_look_thread *next = pt_look_find(look, thread->waits_for.items[0]);
+    if (thread->waits_for.n)
+        return pt_look_find(look, thread->waits_for.items[0]);
+    for (size_t i = 0; i < thread->waits_for_processes.n; i++) {
+        const struct pt_look_process *process = pt_look_find_process(look, thread->waits_for_processes.items[i]);
+        if (process && process != thread->process && process->threads.n)
+            return process->threads.items[0];
+    }
+    return NULL;
+}
+
+/* `ret_waiter` waits directly for the end; NULL = the chain has one member. */
+static const struct pt_look_thread *end_of_chain(const struct pt_look *look, const struct pt_look_thread *thread,
+                                                 const struct pt_look_thread **ret_waiter)
+{
+    *ret_waiter = NULL;
+    enum { STEPS_MOST = 64 };
+    const struct pt_look_thread *seen[STEPS_MOST];
+    for (size_t n = 0; n < STEPS_MOST; n++) {
+        const struct pt_look_thread *next = next_of_chain(look, thread);
+        seen[n] = thread;
+        for (size_t i = 0; i <= n; i++)
+            if (seen[i] == next) /* around */
+                return thread;
         if (!next)
             break;
+        *ret_waiter = thread;
         thread = next;
     }
     return thread;
@@ -144,9 +156,9 @@ static void put_processes(struct pt_str *out, const struct pt_look *look, const 
     for (size_t i = 0; i < look->processes.n; i++) {
         const struct pt_look_process *process = look->processes.items[i];
         const struct pt_look_thread *first = process->threads.n ? process->threads.items[0] : NULL;
-        const struct pt_stack_line *place = process == of || !first ? NULL : place_of(first);
+        const struct pt_stack_line *place = process == of || !first ? NULL : pt_stack_place(first);
         size_t group = 0;
-        if (!place || !place->is_python || is_of_library(place))
+        if (!place || !place->is_python || pt_stack_is_of_library(place))
             continue;
         while (group < n_groups &&
                !(groups[group].place->line == place->line && !strcmp(groups[group].place->function, place->function)))
@@ -161,46 +173,46 @@ static void put_processes(struct pt_str *out, const struct pt_look *look, const 
     }
     for (size_t i = 0; i < n_groups; i++) {
         pt_str_printf(out, "%s%zu in ", i ? ", " : "; other processes: ", groups[i].n);
-        put_place(out, groups[i].place);
+        pt_stack_put_place(out, groups[i].place);
     }
 }
 
-/* Its beginning: a program that stands on its command line (python -c) is no line. */
-static void put_short_command(struct pt_str *out, const char *command)
+static void put_what_and_where(struct pt_str *out, const struct pt_look_thread *thread)
 {
-    enum { MOST_BYTES = 60 };
-    size_t n = strcspn(command, "\r\n");
-    const bool is_cut = command[n] || n > MOST_BYTES;
-    if (n > MOST_BYTES)
-        n = MOST_BYTES;
-    while (n && ((unsigned char)command[n] & 0xc0) == 0x80)
-        n--;
-    PT_AUTO(pt_str_fini) struct pt_str begin = {0};
-    pt_str_bytes(&begin, command, n);
-    pt_sanitize_terminal(out, pt_str_text(&begin));
-    if (is_cut)
-        pt_str_add(out, "...");
+    const struct pt_stack_line *place = pt_stack_place(thread);
+    put_doing(out, thread);
+    if (thread->holds)
+        pt_str_printf(out, " and holds %s, for which others wait,", thread->holds);
+    if (place) {
+        pt_str_add(out, " in ");
+        pt_stack_put_place(out, place);
+    }
+}
+
+/* That a parent waits for its child goes without saying. */
+static bool is_worth_telling(const struct pt_look_thread *waiter)
+{
+    return waiter && waiter->call != SYS_wait4 && waiter->call != SYS_waitid;
 }
 
 void pt_look_put_reason(const struct pt_look *look, pt_u32 pid, struct pt_str *out)
 {
-    const struct pt_look_thread *thread = pt_look_find(look, pid);
+    const struct pt_look_thread *thread = pt_look_find(look, pid), *waiter;
     if (look->conclusions.n) {
         pt_str_add(out, look->conclusions.items[0]);
         return;
     }
     if (!thread)
         return;
-    thread = end_of_chain(look, thread);
-    const struct pt_stack_line *place = place_of(thread);
+    thread = end_of_chain(look, thread, &waiter);
     pt_str_printf(out, "process %u ", thread->process->pid);
-    put_short_command(out, thread->process->command);
-    pt_str_add(out, " ");
-    pt_sanitize_terminal(out, thread->does);
-    if (place) {
-        pt_str_add(out, " in ");
-        put_place(out, place);
-    }
-    put_others(out, thread);
+    pt_stack_put_command(out, thread->process->command);
+    pt_str_char(out, ' ');
+    put_what_and_where(out, thread);
+    if (is_worth_telling(waiter)) {
+        pt_str_printf(out, "; thread %u ", waiter->tid);
+        put_what_and_where(out, waiter);
+    } else
+        put_others(out, thread);
     put_processes(out, look, thread->process);
 }

@@ -13,6 +13,8 @@
 #include "util/map.h"
 #include "util/vec.h"
 
+#define PT_UNKNOWN_NS UINT64_MAX
+
 /* Texts live as long as the look; NULL = not known. */
 struct pt_stack_line {
     const char *function, *file, *module;
@@ -22,10 +24,12 @@ struct pt_stack_line {
 
 struct pt_look_thread {
     struct pt_look_process *process;
-    pt_u32 tid;
+    pt_u32 tid, inner_tid; /* inner_tid: what it is called in its own namespace, and in its locks */
     char name[32];
     char state;          /* as /proc has it */
+    const char *wants;   /* "an item of a queue", where its functions say it; NULL = they do not */
     const char *does;    /* "waits for the mutex at 0x5500, held by thread 12" */
+    const char *holds;   /* what others wait for; NULL = not known to hold anything */
     const char *why_cut; /* the stack is not whole; NULL = it is */
     bool was_stopped;    /* to read its registers */
     long call;           /* the system call that it is in; -1 = none */
@@ -33,20 +37,30 @@ struct pt_look_thread {
     struct {
         PT_VEC(struct pt_stack_line); /* innermost first */
     } lines;
+    /* It goes on when one of these threads, or any thread of these processes, does something. Both empty: not known. */
     struct {
-        PT_VEC(pt_u32); /* it goes on when one of these threads does something; empty = not known, or by itself */
-    } waits_for;
-    pt_u64 switches; /* how often it had left the CPU when its call was read last */
+        PT_VEC(pt_u32);
+    } waits_for, waits_for_processes;
+    bool may_go_on;   /* by itself, by a signal, or by somebody who was not looked at */
+    bool asks_again;  /* its waits are short, and of no effect while nothing changes */
+    const char *lost; /* why nobody can let it go on; NULL = somebody could */
+    pt_u64 since_ns;  /* how long it has not run; PT_UNKNOWN_NS = not known */
+    pt_u64 switches;  /* how often it had left the CPU when its call was read last */
     bool is_deadlocked;
 };
 
 struct pt_look_process {
-    pt_u32 pid, ppid;
+    pt_u32 pid, ppid, session;
+    pt_u64 caught_signals;                    /* a bit for each, from 1 */
+    pt_u64 major_faults, refaults, looked_ns; /* refaults: the machine's */
+    const char *disk; /* "120 pages of its memory were read back ..."; NULL = it does not wait for its memory */
     const char *command, *why_not; /* why_not: it could not be read; NULL = it was */
     char state;
-    pt_u32 traced_by; /* a debugger's pid; 0 = none */
-    const char *run;  /* the run directory that it records into; NULL = it is not traced by proftrace */
-    bool is_python;   /* CPython is mapped */
+    pt_u32 traced_by;      /* a debugger's pid; 0 = none */
+    const char *run;       /* the run directory that it records into; NULL = it is not traced by proftrace */
+    const char *killed_by; /* the signal of a zombie; NULL = none */
+    bool is_python;        /* CPython is mapped */
+    bool has_namespace;    /* of process ids */
     struct pt_image image;
     struct pt_pythons pythons;
     int run_fd;
@@ -63,7 +77,9 @@ struct pt_look {
     struct {
         PT_VEC(const char *);
     } conclusions;
-    struct pt_map by_tid; /* -> struct pt_look_thread * */
+    struct pt_map by_tid;   /* -> struct pt_look_thread * */
+    struct pt_map by_pid;   /* -> struct pt_look_process * */
+    struct pt_peers *peers; /* NULL = nobody asked yet */
     struct pt_code_modules modules;
     struct pt_symbols *symbols;
     struct pt_arena texts;
@@ -75,6 +91,11 @@ __attribute__((format(printf, 2, 3))) const char *pt_look_text(struct pt_look *l
 static inline struct pt_look_thread *pt_look_find(const struct pt_look *look, pt_u32 tid)
 {
     return pt_map_pointer(&look->by_tid, tid);
+}
+
+static inline struct pt_look_process *pt_look_find_process(const struct pt_look *look, pt_u32 pid)
+{
+    return pt_map_pointer(&look->by_pid, pid);
 }
 
 #endif

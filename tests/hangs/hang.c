@@ -88,6 +88,104 @@ static int stopped_child(void)
     return waitpid(child, NULL, 0) < 0;
 }
 
+/* ---- locks that nobody can give back ---- */
+
+__attribute__((noinline)) static void lock_in_child(void)
+{
+    pthread_mutex_lock(&locks[0]);
+    turns++;
+}
+
+/* The thread that has the lock is not in the child. */
+static int forked(void)
+{
+    pthread_t thread;
+    pthread_barrier_init(&all_hold, NULL, 2);
+    pthread_create(&thread, NULL, slow_holder, NULL);
+    pthread_barrier_wait(&all_hold);
+    const pid_t child = fork();
+    if (!child) {
+        lock_in_child();
+        _exit(0);
+    }
+    puts("ready");
+    fflush(stdout);
+    return waitpid(child, NULL, 0) < 0;
+}
+
+static void *forgets(void *unused)
+{
+    pthread_mutex_lock(&locks[0]);
+    return unused;
+}
+
+__attribute__((noinline)) static int after_it_ended(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, forgets, NULL);
+    pthread_join(thread, NULL);
+    puts("ready");
+    fflush(stdout);
+    pthread_mutex_lock(&locks[0]);
+    return (int)turns;
+}
+
+static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
+
+static void *look_up(void *unused)
+{
+    pthread_rwlock_rdlock(&table);
+    turns++;
+    return unused;
+}
+
+__attribute__((noinline)) static int update(void)
+{
+    pthread_t thread;
+    pthread_rwlock_wrlock(&table);
+    pthread_create(&thread, NULL, look_up, NULL);
+    puts("ready");
+    fflush(stdout);
+    return pthread_join(thread, NULL);
+}
+
+/* ---- nobody sends ---- */
+
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+
+__attribute__((noinline)) static int wait_for_news(void)
+{
+    pthread_mutex_lock(&locks[0]);
+    puts("ready");
+    fflush(stdout);
+    while (!turns)
+        pthread_cond_wait(&never, &locks[0]);
+    return 0;
+}
+
+__attribute__((noinline)) static void fill(int fd)
+{
+    static char much[1 << 20];
+    turns += (unsigned long)write(fd, much, sizeof much);
+}
+
+/* Both write, and nobody reads. */
+static int pipes(void)
+{
+    int there[2], back[2];
+    if (pipe(there) || pipe(back))
+        return 1;
+    const pid_t child = fork();
+    close(there[child ? 0 : 1]);
+    close(back[child ? 1 : 0]);
+    if (child) {
+        puts("ready");
+        fflush(stdout);
+    }
+    fill(child ? there[1] : back[1]);
+    return 0;
+}
+
 static int zombie(void)
 {
     const pid_t child = fork();
@@ -107,5 +205,10 @@ int main(int argc, char **argv)
            : !strcmp(what, "spin")    ? spin()
            : !strcmp(what, "stopped") ? stopped_child()
            : !strcmp(what, "zombie")  ? zombie()
+           : !strcmp(what, "forked")  ? forked()
+           : !strcmp(what, "ended")   ? after_it_ended()
+           : !strcmp(what, "rwlock")  ? update()
+           : !strcmp(what, "news")    ? wait_for_news()
+           : !strcmp(what, "pipes")   ? pipes()
                                       : 2;
 }

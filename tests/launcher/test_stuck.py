@@ -67,8 +67,9 @@ class Stuck(LauncherCase):
         self.assertEqual(stat.S_IMODE(os.stat(f"{run}/stacks.txt").st_mode), 0o600)
         # The report says it where one looks first: why the stage failed, and what to look at.
         report = self.report(run)
-        said = r"waits for a semaphore at \S+ in <module> \(program\.py:14\); other threads in first \(program\.py:7\), second \(program\.py:11\)"
-        self.assertRegex(report["stages"][0]["reason"], rf"^still running after 2\.50 s: it was ended; process \d+ .*program\.py {said}$")
+        said = (r"deadlock: these threads wait only for one another: \d+ in <module> \(program\.py:14\) wants a thread to end: waits for a semaphore at \S+; "
+                r"\d+ in first \(program\.py:7\) waits for a semaphore at \S+; \d+ in second \(program\.py:11\) waits for a semaphore at \S+")
+        self.assertRegex(report["stages"][0]["reason"], rf"^still running after 2\.50 s: it was ended; {said}$")
         self.assertEqual([finding["rule"] for finding in report["findings"]][:1], ["stage_stuck"])
         self.assertRegex(report["findings"][0]["evidence"]["where"], said)
         self.assertRegex(done.stderr, rf"(?m)^proftrace: train: still running after 2\.50 s: .*{said}$")

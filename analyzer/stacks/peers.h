@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stacks/peers.h - which processes have a pipe or a socket open, and what a socket is connected to.
+ */
+#ifndef PT_STACKS_PEERS_H
+#define PT_STACKS_PEERS_H
+
+#include "types.h"
+
+struct pt_peers;
+
+enum pt_end { PT_END_ANY, PT_END_READ, PT_END_WRITE };
+
+struct pt_holders {
+    PT_VEC(pt_u32); /* process ids, each once */
+};
+
+/* Of the machine's processes that may be read, by a scan of /proc at the first call. Returns false where one that could
+ * have it may not be read. `holders` is added to. */
+bool pt_peers_holders(struct pt_look *look, pt_u64 inode, enum pt_end end, struct pt_holders *holders);
+
+struct pt_socket {
+    pt_u64 peer_inode; /* 0 = it is on another machine, or not known */
+    bool is_listening;
+    char name[160]; /* "TCP 127.0.0.1:4000 to 127.0.0.1:80"; "" = not known */
+};
+
+void pt_peers_socket(pt_u32 pid, pt_u64 inode, struct pt_socket *ret_socket);
+void pt_peers_close(struct pt_peers *peers);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stacks/places.c - Owns: the one place of a stack that is told first. Threads: any. Never: prints a recorded name as
+ * it is.
+ */
+#include "places.h"
+
+#include <string.h>
+
+#include "util/auto.h"
+#include "util/text/sanitize.h"
+
+bool pt_stack_is_of_library(const struct pt_stack_line *line)
+{
+    return line->file && (strstr(line->file, "/lib/python3") || strstr(line->file, "/lib64/python3") ||
+                          strstr(line->file, "-packages/") || line->file[0] == '<');
+}
+
+const struct pt_stack_line *pt_stack_place(const struct pt_look_thread *thread)
+{
+    const struct pt_stack_line *of_python = NULL, *known = NULL;
+    for (size_t i = 0; i < thread->lines.n; i++) {
+        const struct pt_stack_line *line = &thread->lines.items[i];
+        if (line->is_python && line->function && !pt_stack_is_of_library(line))
+            return line;
+        if (!of_python && line->is_python && line->function)
+            of_python = line;
+        if (!known && line->function && line->file && line->file[0])
+            known = line;
+    }
+    return of_python ? of_python : known;
+}
+
+void pt_stack_put_place(struct pt_str *out, const struct pt_stack_line *place)
+{
+    const char *slash = place->file ? strrchr(place->file, '/') : NULL;
+    pt_sanitize_terminal(out, place->function);
+    if (!place->file || !place->file[0])
+        return;
+    pt_str_add(out, " (");
+    pt_sanitize_terminal(out, slash ? slash + 1 : place->file);
+    if (place->line)
+        pt_str_printf(out, ":%u", place->line);
+    pt_str_char(out, ')');
+}
+
+void pt_stack_put_command(struct pt_str *out, const char *command)
+{
+    enum { MOST_BYTES = 60 };
+    size_t n = strcspn(command, "\r\n");
+    const bool is_cut = command[n] || n > MOST_BYTES;
+    if (n > MOST_BYTES)
+        n = MOST_BYTES;
+    while (n && ((unsigned char)command[n] & 0xc0) == 0x80)
+        n--;
+    PT_AUTO(pt_str_fini) struct pt_str begin = {0};
+    pt_str_bytes(&begin, command, n);
+    pt_sanitize_terminal(out, pt_str_text(&begin));
+    if (is_cut)
+        pt_str_add(out, "...");
+}
