@@ -139,12 +139,15 @@ static const char *why_not(struct pt_look *look, const struct pt_look_process *p
 /* "NSpid:  4711  12": from the outermost namespace to its own. */
 static pt_u32 inner_tid(pt_u32 pid, pt_u32 tid)
 {
+    static const char key[] = "\nNSpid:";
     char text[4096];
-    const char *at = NULL;
     pt_u32 inner = tid;
-    if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/status", pid, tid) > 0)
-        at = strstr(text, "\nNSpid:");
-    for (char *end = at ? (char *)(uintptr_t)at + 7 : NULL; end && *end == '\t';)
+    if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/status", pid, tid) <= 0)
+        return tid;
+    char *end = strstr(text, key);
+    if (!end)
+        return tid;
+    for (end += sizeof key - 1; *end == '\t';)
         inner = (pt_u32)strtoul(end + 1, &end, 10);
     return inner;
 }
