@@ -290,18 +290,20 @@ static int watch(const struct request *request, struct pt_error *err)
 
 int pt_cmd_top(int argc, char **argv, struct pt_error *err)
 {
-    struct request request = {.interval_ns = 1000000000};
+    struct request request = {.interval_ns = 0};
     const struct pt_opt table[] = {
         PT_OPT_FLAG("once", 0, &request.is_once, "show it once, not again and again until the run has ended"),
         PT_OPT_FLAG("json", 0, &request.json, "print JSON, once"),
         PT_OPT_DURATION("interval", 'i', &request.interval_ns, "D",
-                        "what rates are of: between two looks (default: 1s)"),
+                        "what rates are of: between two looks (default: 3s; 1s for a single one)"),
         PT_OPT_END,
     };
     struct pt_arguments args = {.min = 0, .max = 1};
     const int done = pt_options_parse(table, argc, argv, &args, err);
     if (done)
         return done < 0 ? -1 : 0;
+    if (!request.interval_ns) /* of 200 processes, a look each 3 s is 1 % of a core */
+        request.interval_ns = request.is_once || request.json ? 1000000000 : 3000000000;
     if (request.interval_ns < 1000000)
         return pt_fail_code(err, 2, "--interval is too short: at least 1ms");
     request.run = args.n ? args.values[0] : NULL;

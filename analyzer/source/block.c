@@ -16,11 +16,8 @@ enum { MAX_WINDOW_LOG = 20 };
 struct pt_block_loader *pt_block_loader_new(void)
 {
     struct pt_block_loader *loader = pt_calloc(1, sizeof *loader);
-    loader->stored = pt_calloc(1, sizeof(struct pt_block) + PT_BLOCK_MAX_BYTES + PT_CODEC_SLACK);
-    loader->encoded = pt_calloc(1, PT_BLOCK_MAX_BYTES + PT_CODEC_SLACK);
-    loader->zstd = ZSTD_createDCtx();
-    if (loader->zstd)
-        ZSTD_DCtx_setParameter(loader->zstd, ZSTD_d_windowLogMax, MAX_WINDOW_LOG);
+    loader->stored = pt_malloc(sizeof(struct pt_block) + PT_BLOCK_MAX_BYTES + PT_CODEC_SLACK);
+    loader->encoded = pt_malloc(PT_BLOCK_MAX_BYTES + PT_CODEC_SLACK);
     return loader;
 }
 
@@ -32,6 +29,17 @@ void pt_block_loader_free(struct pt_block_loader *loader)
     free(loader->stored);
     free(loader->encoded);
     free(loader);
+}
+
+/* A small process has no compressed block, and to make a context costs more than to read all that it recorded. */
+static bool is_ready(struct pt_block_loader *loader)
+{
+    if (loader->zstd)
+        return true;
+    loader->zstd = ZSTD_createDCtx();
+    if (loader->zstd)
+        ZSTD_DCtx_setParameter(loader->zstd, ZSTD_d_windowLogMax, MAX_WINDOW_LOG);
+    return loader->zstd != NULL;
 }
 
 static int checksum_holds(const struct pt_block *block, const pt_u8 *payload)
@@ -102,7 +110,7 @@ const pt_u8 *pt_block_load(struct pt_block_loader *loader, const struct pt_trace
         memset(payload + ret_header->stored_bytes, 0, PT_CODEC_SLACK);
         return payload;
     }
-    if (!loader->zstd)
+    if (!is_ready(loader))
         return NULL;
     const size_t got = ZSTD_decompressDCtx(loader->zstd, loader->encoded, ret_header->encoded_bytes, payload,
                                            ret_header->stored_bytes);
