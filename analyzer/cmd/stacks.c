@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/text_file.h"
+#include "stacks/core.h"
 #include "stacks/look.h"
 #include "stacks/text.h"
 #include "util/auto.h"
@@ -104,26 +105,34 @@ static int print_json(const struct pt_look *look, struct pt_error *err)
     return pt_json_close(&json) < 0 ? pt_fail(err, "cannot write to standard output") : 0;
 }
 
+static int open_running(struct pt_look *look, const char *what, bool stop, struct pt_error *err)
+{
+    char *end;
+    const unsigned long pid = strtoul(what, &end, 10);
+    const bool is_pid = pid && pid <= 0x7fffffff && !*end && what[0] != '-';
+    return is_pid ? pt_look_open(look, (pt_u32)pid, stop, err) : pt_look_open_run(look, what, stop, err);
+}
+
 int pt_cmd_stacks(int argc, char **argv, struct pt_error *err)
 {
     enum { TEXT, JSON };
     int format = TEXT;
     bool stop = true;
+    const char *core = NULL;
     const struct pt_opt table[] = {
         PT_OPT_CHOICE("format", 'f', &format, "text|json", "what to print (default: text)"),
         PT_OPT_FLAG("stop", 0, &stop, "stop threads for a moment where their stack needs it (default: on)"),
+        PT_OPT_TEXT("core", 0, &core, "FILE", "of a process that died: its core dump, instead of PID or RUN"),
         PT_OPT_END,
     };
-    struct pt_arguments args = {.min = 1, .max = 1};
+    struct pt_arguments args = {.min = 0, .max = 1};
     const int done = pt_options_parse(table, argc, argv, &args, err);
     if (done)
         return done < 0 ? -1 : 0;
-    char *end;
-    const unsigned long pid = strtoul(args.values[0], &end, 10);
-    const bool is_pid = pid && pid <= 0x7fffffff && !*end && args.values[0][0] != '-';
+    if ((core != NULL) + args.n != 1)
+        return pt_fail_code(err, 2, "one of PID, RUN or --core FILE: see `proftrace stacks --help`");
     struct pt_look look = {0};
-    int result =
-        is_pid ? pt_look_open(&look, (pt_u32)pid, stop, err) : pt_look_open_run(&look, args.values[0], stop, err);
+    int result = core ? pt_look_open_core(&look, core, err) : open_running(&look, args.values[0], stop, err);
     if (!result)
         result = format == JSON ? print_json(&look, err) : print_text(&look, err);
     pt_look_close(&look);

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""`proftrace stacks --core FILE`: where a process died, and where its other threads were; a damaged dump is one clear line."""
+import glob
+import json
+import os
+import random
+import resource
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", "build"))
+PROFTRACE = os.path.join(BUILD, "proftrace")
+OURS = ("PROFTRACE_", "ENABLE_PROFILING", "PROFILE_OUTPUT_DIR", "LD_PRELOAD")
+ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
+
+
+def ask(*arguments):
+    return subprocess.run([PROFTRACE, "stacks", *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False)
+
+
+class Core(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with open("/proc/sys/kernel/core_pattern", encoding="ascii") as pattern:
+            where = pattern.read().strip()
+        if not where.startswith("core"):
+            raise unittest.SkipTest(f"this machine's dumps go elsewhere (kernel.core_pattern is {where})")
+        cls.folder = tempfile.mkdtemp(prefix="core-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        program = os.path.join(cls.folder, "crash")
+        subprocess.run(["cc", "-O1", "-g", os.path.join(HERE, "crash.c"), "-o", program, "-lpthread"], check=True)
+        unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+        try:
+            resource.setrlimit(resource.RLIMIT_CORE, unlimited)
+        except ValueError:
+            raise unittest.SkipTest("dumps are not allowed here (ulimit -c)") from None
+        died = subprocess.Popen([program], cwd=cls.folder, env=ENVIRONMENT)
+        died.wait()
+        found = glob.glob(os.path.join(cls.folder, "core*"))
+        if not found:
+            raise unittest.SkipTest("the kernel has kept no dump")
+        cls.core, cls.pid = found[0], died.pid
+
+    def test_the_first_line_is_why_and_where(self):
+        done = ask("--core", self.core)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout.splitlines()[0], r"^thread \d+ died by SIGSEGV at address 0x0 in divide \(crash\.c:11\)$")
+
+    def test_all_threads_with_their_stacks(self):
+        look = json.loads(ask("--core", self.core, "--format", "json").stdout)
+        (process,) = look["processes"]
+        self.assertEqual(process["pid"], self.pid)
+        self.assertIn("crash", process["command"])
+        died, other = process["threads"]
+        self.assertEqual([f["function"] for f in died["frames"]][:3], ["divide", "average", "work"])
+        self.assertEqual([(f["function"], f["line"]) for f in other["frames"] if f["line"] and f["file"].endswith("crash.c")],
+                         [("wait_for", 28), ("main", 35)])
+        self.assertEqual((other["tid"], other["why_cut"]), (self.pid, None))
+
+    @unittest.skipUnless(shutil.which("gdb"), "needs gdb")
+    def test_gdb_says_the_same(self):
+        said = subprocess.run(["gdb", "-nx", "-batch", os.path.join(self.folder, "crash"), self.core, "-ex", "bt"], capture_output=True, text=True,
+                              env={**ENVIRONMENT, "DEBUGINFOD_URLS": ""}, timeout=120, check=False).stdout
+        theirs = [line.split(" in ")[-1].split()[0] if " in " in line else line.split()[1] for line in said.splitlines() if line.startswith("#")]
+        theirs = theirs[1:] if theirs[:1] == theirs[1:2] else theirs  # it shows the innermost frame at once, too
+        look = json.loads(ask("--core", self.core, "--format", "json").stdout)
+        ours = [f["function"] for f in look["processes"][0]["threads"][0]["frames"]]
+        self.assertEqual([name for name in theirs if name in ours], [name for name in ours if name in theirs])
+        self.assertIn("divide", theirs)
+
+    def test_what_is_no_dump(self):
+        for path, said in (("/bin/ls", "a program or a library"), (__file__, "no ELF file"), ("/nonexistent", "No such file"), ("/", "no ELF file")):
+            done = ask("--core", path)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (3, "", 1), path)
+            self.assertIn(said, done.stderr)
+        for arguments in ((), ("--core", self.core, "1")):
+            self.assertEqual(ask(*arguments).returncode, 2)
+
+    def test_a_damaged_dump(self):
+        with open(self.core, "rb") as file:
+            whole = file.read()
+        damaged, chance = os.path.join(self.folder, "damaged"), random.Random(1)
+        for turn in range(60):
+            data = bytearray(whole[:chance.randrange(1, len(whole))] if turn % 3 == 0 else whole)
+            for _ in range(chance.randrange(30)):
+                data[chance.randrange(min(len(data), 8192))] = chance.randrange(256)
+            with open(damaged, "wb") as file:
+                file.write(data)
+            done = ask("--core", damaged)
+            self.assertIn((done.returncode, done.stderr.count("\n")), ((0, 0), (3, 1)), f"turn {turn}: {done.stderr}")
+
+
+if __name__ == "__main__":
+    unittest.main()
