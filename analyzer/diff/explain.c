@@ -197,10 +197,22 @@ static int largest_part(const double by[N_PARTS], double all)
     return waited >= 0.25 * fabs(all) ? runnable : -1;
 }
 
+/* An epoch has parts of its own. */
+static void put_part_of_epoch(struct pt_str *out, const struct pt_stage_pair *pair, double all)
+{
+    const struct pt_change *part = largest(pair, PT_DIFF_epoch, all > 0 ? 1 : -1, NULL, NULL);
+    if (!part)
+        return;
+    pt_str_add(out, ": ");
+    pt_put_difference(out, seconds_of(part));
+    pt_str_printf(out, " %s", part->label);
+}
+
 static struct told put_parts(struct pt_str *out, const struct pt_stage_pair *pair, double all)
 {
     struct told told = {0};
     double by[N_PARTS];
+    put_part_of_epoch(out, pair, all);
     differences(pair, by);
     for (int n = 0; n < 2; n++) {
         const int part = largest_part(by, all);

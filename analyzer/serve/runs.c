@@ -16,7 +16,7 @@
 #include "util/auto.h"
 #include "util/mem.h"
 
-static bool has_traces(const char *path)
+bool pt_is_run(const char *path)
 {
     DIR *directory = opendir(path);
     const struct dirent *entry;
@@ -81,7 +81,7 @@ struct pt_listed_runs pt_runs_list(const char *path)
     while (directory && (entry = readdir(directory))) {
         PT_AUTO(pt_freep) char *of_run = pt_asprintf("%s/%s", path, entry->d_name);
         struct stat stat;
-        if (entry->d_name[0] == '.' || lstat(of_run, &stat) < 0 || !S_ISDIR(stat.st_mode) || !has_traces(of_run))
+        if (entry->d_name[0] == '.' || lstat(of_run, &stat) < 0 || !S_ISDIR(stat.st_mode) || !pt_is_run(of_run))
             continue;
         struct pt_listed_run listed = {.name = pt_strdup(entry->d_name), .duration_ns = NAN, .status = "unknown"};
         listed.start_ns = (pt_u64)stat.st_mtim.tv_sec * 1000000000 + (pt_u64)stat.st_mtim.tv_nsec;

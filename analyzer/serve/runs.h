@@ -23,6 +23,8 @@ struct pt_listed_runs {
     PT_VEC(struct pt_listed_run);
 };
 
+/* Has run.json or trace files. */
+bool pt_is_run(const char *path);
 /* Directories with run.json or trace files; links are not followed. */
 struct pt_listed_runs pt_runs_list(const char *directory);
 void pt_runs_free(struct pt_listed_runs *runs);

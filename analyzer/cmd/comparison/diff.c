@@ -13,7 +13,10 @@
 #include "report/medium.h"
 #include "report/text/panel.h"
 #include "report/text_file.h"
+#include "diff/selection.h"
+#include "serve/runs.h"
 #include "util/auto.h"
+#include "util/mem.h"
 #include "cmd/cmd.h"
 #include "cmd/arguments/options.h"
 
@@ -69,16 +72,57 @@ static void render(const struct request *request, const struct pt_doc *doc, stru
     }
 }
 
-/* "RUN:STAGE" is a stage of a run, unless a run has that very name. */
-static char *split(const char *argument, const char **ret_stage)
+/* A directory that has runs and is none. */
+static cJSON *document_of_tree(const char *path, struct pt_error *err)
 {
-    char *path = strdup(argument), *colon = path ? strrchr(path, ':') : NULL;
-    *ret_stage = NULL;
-    if (colon && colon[1] && access(argument, F_OK) < 0) {
-        *colon = '\0';
-        *ret_stage = argument + (colon - path) + 1;
+    struct pt_listed_runs runs = pt_runs_list(path);
+    cJSON *tree = runs.n ? cJSON_CreateObject() : NULL;
+    for (size_t i = 0; tree && i < runs.n; i++) {
+        PT_AUTO(pt_freep) char *run = pt_asprintf("%s/%s", path, runs.items[i].name);
+        PT_AUTO(pt_run_document_freep) cJSON *document = pt_run_document(run, err);
+        if (document) {
+            pt_tree_add(tree, runs.items[i].name, document);
+            continue;
+        }
+        cJSON_Delete(tree);
+        tree = NULL;
     }
-    return path;
+    pt_runs_free(&runs);
+    return tree;
+}
+
+static cJSON *document_of(const struct pt_selection *selection, struct pt_error *err)
+{
+    struct pt_error no_tree = {0};
+    cJSON *tree = pt_is_run(selection->path) ? NULL : document_of_tree(selection->path, &no_tree);
+    if (tree)
+        return tree;
+    PT_AUTO(pt_run_document_freep) cJSON *whole = pt_run_document(selection->path, err);
+    if (!whole || selection->epoch >= 0)
+        return whole ? pt_epoch_document(whole, selection, err) : NULL;
+    cJSON *document = whole;
+    whole = NULL;
+    return document;
+}
+
+static int compare(const struct request *request, struct pt_selection of[2], char **names, struct pt_error *err)
+{
+    if ((of[0].epoch < 0) != (of[1].epoch < 0))
+        return pt_fail_code(err, 2, "an epoch can be compared with an epoch only: %s",
+                            of[0].epoch < 0 ? names[0] : names[1]);
+    PT_AUTO(pt_run_document_freep) cJSON *a = document_of(&of[0], err);
+    PT_AUTO(pt_run_document_freep) cJSON *b = a ? document_of(&of[1], err) : NULL;
+    if (!b)
+        return -1;
+    const bool are_epochs = of[0].epoch >= 0; /* the one stage that each has */
+    const struct pt_diff_run runs[2] = {{names[0], are_epochs ? NULL : of[0].stage, a},
+                                        {names[1], are_epochs ? NULL : of[1].stage, b}};
+    PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_diff_build(&runs[0], &runs[1], err);
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    if (!doc)
+        return -1;
+    render(request, doc, &text);
+    return pt_text_file_write(request->output, &text, err);
 }
 
 int pt_cmd_diff(int argc, char **argv, struct pt_error *err)
@@ -95,19 +139,9 @@ int pt_cmd_diff(int argc, char **argv, struct pt_error *err)
     const int done = pt_options_parse(table, argc, argv, &args, err);
     if (done)
         return done < 0 ? -1 : 0;
-    struct pt_diff_run runs[2] = {{.name = args.values[0]}, {.name = args.values[1]}};
-    PT_AUTO(pt_freep) char *path_a = split(runs[0].name, &runs[0].stage);
-    PT_AUTO(pt_freep) char *path_b = split(runs[1].name, &runs[1].stage);
-    PT_AUTO(pt_run_document_freep) cJSON *a = pt_run_document(path_a, err);
-    PT_AUTO(pt_run_document_freep) cJSON *b = a ? pt_run_document(path_b, err) : NULL;
-    if (!b)
-        return -1;
-    runs[0].document = a;
-    runs[1].document = b;
-    PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_diff_build(&runs[0], &runs[1], err);
-    PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    if (!doc)
-        return -1;
-    render(&request, doc, &text);
-    return pt_text_file_write(request.output, &text, err);
+    struct pt_selection of[2] = {pt_selection_of(args.values[0]), pt_selection_of(args.values[1])};
+    const int result = compare(&request, of, args.values, err);
+    pt_selection_fini(&of[0]);
+    pt_selection_fini(&of[1]);
+    return result;
 }

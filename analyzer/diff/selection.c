@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: parts of a run, and several runs, as documents that can be compared like a run. Threads: any. Never: takes for
+ * known of an epoch what is known of its stage only.
+ */
+#include "selection.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/run_document.h"
+#include "util/mem.h"
+#include "util/str.h"
+
+/* ---- names ---- */
+
+static char *cut_epoch(char *text, long *ret_epoch)
+{
+    char *at = strrchr(text, '@'), *end = NULL;
+    const long number = at && at[1] >= '0' && at[1] <= '9' ? strtol(at + 1, &end, 10) : -1;
+    *ret_epoch = -1;
+    if (end && !*end) {
+        *ret_epoch = number;
+        *at = '\0';
+    }
+    return text;
+}
+
+struct pt_selection pt_selection_of(const char *argument)
+{
+    struct pt_selection selection = {.path = pt_strdup(argument), .epoch = -1};
+    if (access(argument, F_OK) == 0)
+        return selection;
+    cut_epoch(selection.path, &selection.epoch);
+    char *colon = strrchr(selection.path, ':');
+    if (access(selection.path, F_OK) != 0 && colon && colon[1]) {
+        *colon = '\0';
+        selection.stage = pt_strdup(colon + 1);
+    }
+    return selection;
+}
+
+void pt_selection_fini(struct pt_selection *selection)
+{
+    free(selection->path);
+    free(selection->stage);
+}
+
+/* ---- an epoch ---- */
+
+static const cJSON *epochs_of(const cJSON *stage)
+{
+    const cJSON *training = cJSON_GetObjectItemCaseSensitive(stage, "training");
+    const cJSON *table = cJSON_GetObjectItemCaseSensitive(training, "per_epoch");
+    return cJSON_IsArray(table) ? table : cJSON_GetObjectItemCaseSensitive(table, "rows");
+}
+
+static const cJSON *training_stage(const cJSON *document, const struct pt_selection *selection, struct pt_error *err)
+{
+    const cJSON *stage, *found = NULL;
+    cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(document, "stages"))
+    {
+        const char *name = pt_member_text(stage, "stage");
+        if (!cJSON_GetArraySize(epochs_of(stage)) || !name || (selection->stage && strcmp(name, selection->stage) != 0))
+            continue;
+        if (found) {
+            pt_fail_code(err, 2, "several stages of %s have epochs: say which, as %s:%s@%ld", selection->path,
+                         selection->path, name, selection->epoch);
+            return NULL;
+        }
+        found = stage;
+    }
+    if (!found)
+        pt_fail_code(err, 2,
+                     "%s%s%s has no epochs: a training has them when it goes through a DataLoader more than once",
+                     selection->path, selection->stage ? ":" : "", selection->stage ? selection->stage : "");
+    return found;
+}
+
+static const cJSON *longest(const cJSON *epochs, long number)
+{
+    const cJSON *row, *found = NULL;
+    cJSON_ArrayForEach(row, epochs)
+    {
+        if (pt_member_number(row, "number") == (double)number &&
+            !(found && pt_member_number(row, "duration_s") <= pt_member_number(found, "duration_s")))
+            found = row;
+    }
+    return found;
+}
+
+static void add_parts(cJSON *stage, const cJSON *row)
+{
+    static const char *const parts[][2] = {{"data_s", "Data wait"},
+                                           {"forward_s", "Forward"},
+                                           {"backward_s", "Backward"},
+                                           {"optimizer_s", "Optimizer"},
+                                           {"other_s", "Other"}};
+    cJSON *list = cJSON_AddArrayToObject(cJSON_AddObjectToObject(stage, "epoch"), "parts");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        cJSON *part = cJSON_CreateObject();
+        cJSON_AddStringToObject(part, "part", parts[i][1]);
+        cJSON_AddNumberToObject(part, "seconds", pt_member_number(row, parts[i][0]));
+        cJSON_AddItemToArray(list, part);
+    }
+}
+
+static void copy(cJSON *to, const cJSON *from, const char *key)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(from, key);
+    if (member)
+        cJSON_AddItemToObject(to, key, cJSON_Duplicate(member, true));
+}
+
+static cJSON *stage_of_epoch(const cJSON *stage, const cJSON *row, long number)
+{
+    struct pt_str name = {0};
+    cJSON *made = cJSON_CreateObject();
+    pt_str_printf(&name, "%s, epoch %ld", pt_member_text(stage, "stage"), number);
+    cJSON_AddStringToObject(made, "stage", pt_str_text(&name));
+    pt_str_fini(&name);
+    copy(made, row, "duration_s");
+    cJSON *training = cJSON_AddObjectToObject(made, "training");
+    copy(training, row, "steps");
+    copy(training, row, "samples_per_s");
+    copy(training, row, "dataloader_time_pct");
+    add_parts(made, row);
+    return made;
+}
+
+cJSON *pt_epoch_document(const cJSON *document, const struct pt_selection *selection, struct pt_error *err)
+{
+    static const char *const same[] = {"host", "tool", "dataset", "git_commit"};
+    const cJSON *stage = training_stage(document, selection, err);
+    const cJSON *row = stage ? longest(epochs_of(stage), selection->epoch) : NULL;
+    if (!stage)
+        return NULL;
+    if (!row) {
+        pt_fail_code(err, 2, "%s has no epoch %ld: it has %d, and the first is %.0f", pt_member_text(stage, "stage"),
+                     selection->epoch, cJSON_GetArraySize(epochs_of(stage)),
+                     pt_member_number(cJSON_GetArrayItem(epochs_of(stage), 0), "number"));
+        return NULL;
+    }
+    cJSON *made = cJSON_CreateObject();
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        copy(made, document, same[i]);
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(made, "stages"), stage_of_epoch(stage, row, selection->epoch));
+    return made;
+}
+
+/* ---- several runs ---- */
+
+static void take_all(cJSON *tree, const char *run, cJSON *document, const char *key)
+{
+    cJSON *to = cJSON_GetObjectItemCaseSensitive(tree, key), *from = cJSON_GetObjectItemCaseSensitive(document, key),
+          *item;
+    if (!to)
+        to = cJSON_AddArrayToObject(tree, key);
+    while (from && (item = cJSON_DetachItemFromArray(from, 0))) {
+        const char *stage = pt_member_text(item, "stage");
+        struct pt_str name = {0};
+        pt_str_printf(&name, "%s/%s", run, stage ? stage : "");
+        cJSON_DeleteItemFromObjectCaseSensitive(item, "stage");
+        cJSON_AddStringToObject(item, "stage", pt_str_text(&name));
+        pt_str_fini(&name);
+        cJSON_AddItemToArray(to, item);
+    }
+}
+
+void pt_tree_add(cJSON *tree, const char *run, cJSON *document)
+{
+    static const char *const same[] = {"host", "tool", "dataset", "git_commit"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (!cJSON_HasObjectItem(tree, same[i]))
+            copy(tree, document, same[i]);
+    take_all(tree, run, document, "stages");
+    take_all(tree, run, document, "findings");
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`proftrace diff` of parts of a run: two epochs of a training, and of two directories of runs."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"]).resolve()
+PROFTRACE, PYTHON = BUILD / "proftrace", "/usr/bin/python3"
+TRAINING = """
+import time, torch
+class Images(torch.utils.data.Dataset):
+    def __len__(self): return 40
+    def __getitem__(self, i):
+        time.sleep(0.012 if epoch == 2 else 0.002)
+        return torch.ones(4)
+model = torch.nn.Linear(4, 1); optimizer = torch.optim.SGD(model.parameters(), 1e-3)
+for epoch in range(3):
+    for x in torch.utils.data.DataLoader(Images(), batch_size=4):
+        optimizer.zero_grad(); model(x).mean().backward(); optimizer.step()
+"""
+
+
+def environment():
+    return {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD"))}
+
+
+class Selection(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory(prefix="selection-", dir=BUILD)
+        cls.addClassCleanup(holder.cleanup)
+        cls.folder = pathlib.Path(holder.name)
+
+    def record(self, run, *command):
+        done = subprocess.run([PROFTRACE, "run", "--no-report", "-o", self.folder / run, "--", *command], capture_output=True, text=True,
+                              env=environment(), timeout=200, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def diff(self, *arguments):
+        return subprocess.run([PROFTRACE, "diff", *arguments], cwd=self.folder, capture_output=True, text=True, env=environment(), timeout=200, check=False)
+
+    def test_two_epochs(self):
+        if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True, check=False).returncode:
+            self.skipTest("needs torch")
+        (self.folder / "train.py").write_text(TRAINING, encoding="utf-8")
+        self.record("run", PYTHON, str(self.folder / "train.py"))
+        done = self.diff("run@1", "run@3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout.splitlines()[0], r"^python3, epoch 3 \+\d.*: \+\d+ ms Data wait$")
+        document = json.loads(self.diff("run:python3@1", "run@2", "--json").stdout)
+        (stage,) = document["stages"]
+        self.assertEqual(stage["stage"], "python3, epoch 2")
+        parts = {row["name"]: row["b_s"] for row in stage.get("epoch", [])}
+        report = json.loads(subprocess.run([PROFTRACE, "report", "run", "--format", "json"], cwd=self.folder, capture_output=True, text=True, env=environment(), check=True).stdout)
+        epoch = report["stages"][0]["training"]["per_epoch"][1]
+        self.assertEqual(stage["times"][0]["b"], epoch["duration_s"])
+        for name, seconds in parts.items():
+            self.assertEqual(seconds, epoch[{"Data wait": "data_s", "Forward": "forward_s", "Backward": "backward_s", "Optimizer": "optimizer_s", "Other": "other_s"}[name]])
+        for arguments, said in ((("run@1", "run@9"), "has no epoch 9: it has 3, and the first is 1"), (("run", "run@2"), "with an epoch only: run"),
+                                (("run:other@1", "run@2"), "run:other has no epochs")):
+            done = self.diff(*arguments)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1))
+            self.assertIn(said, done.stderr)
+        # What has that very name is a run.
+        shutil.copytree(self.folder / "run", self.folder / "run@1")
+        self.assertEqual(self.diff("run@1", "run").returncode, 0)
+
+    def test_two_directories_of_runs(self):
+        script = "import sys, time\ntime.sleep(float(sys.argv[1]))"
+        for tree, seconds in ("before", "0.1"), ("after", "0.5"):
+            (self.folder / tree).mkdir()
+            self.record(f"{tree}/small", PYTHON, "-c", script, "0.1")
+            self.record(f"{tree}/large", PYTHON, "-c", script, seconds)
+        done = self.diff("before", "after")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first, second = done.stdout.splitlines()[:2]
+        self.assertRegex(first, r"^large/python3 \+\d.*: \+\d+ ms Sleep")
+        self.assertRegex(second, r"^small/python3: no difference")
+        # A run in one of them only is said to be.
+        shutil.copytree(self.folder / "before/small", self.folder / "before/gone")
+        self.assertIn("gone/python3 is only in A", self.diff("before", "after").stdout)
+        (self.folder / "empty").mkdir()
+        self.assertEqual(self.diff("before", "empty").returncode, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
