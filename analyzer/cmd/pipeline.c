@@ -237,6 +237,13 @@ static const char *look(void *context, const char *stage, pid_t pid, const char 
     return stuck->reason;
 }
 
+static const char *look_at_core(void *context, const char *stage, pid_t pid, const char *cwd)
+{
+    struct pt_stuck *stuck = context;
+    stuck->stage = stage;
+    return pt_stuck_core(stuck, pid, cwd) ? stuck->reason : "";
+}
+
 static int run(const struct request *request, const struct pt_config *config, const struct pt_plan *plan,
                struct pt_error *err)
 {
@@ -258,7 +265,8 @@ static int run(const struct request *request, const struct pt_config *config, co
     }
     struct pt_stuck stuck = {.run_fd = dir.fd};
     const struct pt_runner_request what = {
-        config, plan, &dir, library, &signals, request->keep_temp, request->stall_s * 1000000000, look, &stuck};
+        config, plan,         &dir,  library, &signals, request->keep_temp, request->stall_s * 1000000000,
+        look,   look_at_core, &stuck};
     const int code = run_in(request, &what, &signals, err);
     pt_session_dir_close(&dir);
     return code;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "proftrace/heap_modes.h"
@@ -149,6 +150,7 @@ struct traced {
     struct pt_output output;
     struct pt_str log, log_notes;
     struct pt_str stalls; /* what was seen when nothing moved */
+    struct pt_str why;    /* it failed, with the place */
     struct pt_stuck stuck;
 };
 
@@ -254,6 +256,18 @@ static void record_plan(struct traced *traced)
     pt_run_take_target(run, stage->name, traced->target);
 }
 
+static const char *why_it_failed(struct traced *traced)
+{
+    const struct pt_launch_result *result = &traced->result;
+    traced->stuck.run_fd = traced->dir->fd;
+    traced->stuck.stage = traced->stage;
+    if (!WIFSIGNALED(result->wait_status) || !WCOREDUMP(result->wait_status) ||
+        !pt_stuck_core(&traced->stuck, result->pid, "."))
+        return result->why;
+    pt_str_printf(&traced->why, "%s: %s", result->why, traced->stuck.reason);
+    return pt_str_text(&traced->why);
+}
+
 static int run_traced(struct traced *traced, struct pt_error *err)
 {
     const struct pt_launch_result *result = &traced->result;
@@ -280,7 +294,7 @@ static int run_traced(struct traced *traced, struct pt_error *err)
     pt_run_stage_take(stage, result);
     stage->start_ns = 0;
     stage->status = pt_status_is_success(result->wait_status) ? "ok" : "failed";
-    stage->reason = pt_status_is_success(result->wait_status) ? NULL : result->why;
+    stage->reason = pt_status_is_success(result->wait_status) ? NULL : why_it_failed(traced);
     pt_run_take_gpus(run, result->samples);
     run->duration_ns = (double)result->duration_ns;
     run->notes = notes;
@@ -371,6 +385,7 @@ static int run(const struct request *request, struct pt_error *err)
     pt_str_fini(&traced.log);
     pt_str_fini(&traced.log_notes);
     pt_str_fini(&traced.stalls);
+    pt_str_fini(&traced.why);
     pt_session_dir_close(&dir);
     pt_sampler_free(traced.sampler);
     return done < 0 ? -1 : pt_end_as(traced.result.wait_status);

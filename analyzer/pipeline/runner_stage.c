@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "cpu_profile/cpu_profile.h"
@@ -147,6 +148,17 @@ static const char *killed_text(struct pt_runner *runner, const struct pt_launch_
                             pt_fmt_duration((pt_i64)result->stop_ns).text);
 }
 
+static const char *why_it_failed(struct pt_runner *runner, size_t index)
+{
+    const struct pt_runner_request *request = runner->request;
+    const struct pt_launch_result *result = &runner->runs[index].result;
+    const char *cwd = request->plan->items[index].stage->cwd, *where = "";
+    if (WIFSIGNALED(result->wait_status) && WCOREDUMP(result->wait_status))
+        where =
+            request->look_at_core(request->look_context, runner->run.stages[index].name, result->pid, cwd ? cwd : ".");
+    return *where ? pt_runner_format(runner, "%s: %s", result->why, where) : result->why;
+}
+
 static void judge(struct pt_runner *runner, size_t index)
 {
     struct pt_run_stage *stage = &runner->run.stages[index];
@@ -167,7 +179,7 @@ static void judge(struct pt_runner *runner, size_t index)
         stage->status = "ok";
     } else {
         stage->status = "failed";
-        stage->reason = result->why;
+        stage->reason = why_it_failed(runner, index);
     }
 }
 

@@ -25,7 +25,9 @@ struct pt_runner_request {
     /* Look at a stage that runs too long or does not go on; returns why, in one line, until the next call. NULL = none
      * is there. The stacks are kept in the run directory. */
     const char *(*look)(void *context, const char *stage, pid_t pid, const char *why);
-    void *look_context;
+    /* Of one that died and left a core dump: where it died; "" = not known. */
+    const char *(*look_at_core)(void *context, const char *stage, pid_t pid, const char *cwd);
+    void *look_context; /* of both */
 };
 
 struct pt_runner_result {

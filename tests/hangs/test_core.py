@@ -42,7 +42,8 @@ class Core(unittest.TestCase):
         found = glob.glob(os.path.join(cls.folder, "core*"))
         if not found:
             raise unittest.SkipTest("the kernel has kept no dump")
-        cls.core, cls.pid = found[0], died.pid
+        cls.core, cls.pid = os.path.join(cls.folder, "dump"), died.pid
+        os.rename(found[0], cls.core)
 
     def test_the_first_line_is_why_and_where(self):
         done = ask("--core", self.core)
@@ -59,6 +60,20 @@ class Core(unittest.TestCase):
         self.assertEqual([(f["function"], f["line"]) for f in other["frames"] if f["line"] and f["file"].endswith("crash.c")],
                          [("wait_for", 28), ("main", 35)])
         self.assertEqual((other["tid"], other["why_cut"]), (self.pid, None))
+
+    def test_a_run_and_a_pipeline_say_where_their_command_died(self):
+        said = r"died by SIGSEGV at address 0x0 in divide \(crash\.c:11\)"
+        crash = os.path.join(self.folder, "crash")
+        with open(os.path.join(self.folder, "config.json"), "w", encoding="ascii") as config:
+            json.dump({"profile": {"stages": [{"stage": "train", "cmd": [crash]}]}}, config)
+        for command, run in ((("run", "-o", "run", "--", crash), "run"), (("pipeline", "--config", "config.json"), "proftrace.data/latest")):
+            done = subprocess.run([PROFTRACE, *command], cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=100, check=False)
+            self.assertRegex(done.stderr, rf"signal 11 \(SIGSEGV\).*: thread \d+ {said}")
+            with open(os.path.join(self.folder, run, "stacks.txt"), encoding="utf-8") as stacks:
+                self.assertRegex(stacks.read(), rf"it died, and this is its core dump\nthread \d+ {said}\n(?s:.*)average .*crash\.c:16")
+            report = json.loads(subprocess.run([PROFTRACE, "report", "--format", "json", run], cwd=self.folder, env=ENVIRONMENT, capture_output=True,
+                                               text=True, timeout=100, check=True).stdout)
+            self.assertRegex(report["stages"][0]["reason"], said)
 
     @unittest.skipUnless(shutil.which("gdb"), "needs gdb")
     def test_gdb_says_the_same(self):

@@ -4,16 +4,21 @@
  */
 #include "stuck.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "stacks/core.h"
 #include "stacks/look.h"
 #include "stacks/text.h"
 #include "util/auto.h"
+#include "util/mem.h"
+#include "util/small_file.h"
 #include "util/text/sanitize.h"
 
 /* One file for all looks of a run, the newest last. */
@@ -68,4 +73,69 @@ bool pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
     const bool is_new = strcmp(stuck->reason, pt_str_text(&reason)) != 0;
     snprintf(stuck->reason, sizeof stuck->reason, "%s", pt_str_text(&reason));
     return is_new;
+}
+
+/* ---- dumps ---- */
+
+/* kernel.core_pattern as a pattern of fnmatch(3): its pid is known, what else it may say is not. False: dumps go to a
+ * program. */
+static bool dump_pattern(pid_t pid, struct pt_str *out)
+{
+    char pattern[256], uses_pid[8];
+    if (!pt_small_file_word(pattern, sizeof pattern, "/proc/sys/kernel/core_pattern") || *pattern == '|')
+        return false;
+    for (const char *at = pattern; *at; at++) {
+        if (*at != '%')
+            pt_str_char(out, *at);
+        else if (*++at == 'p' || *at == 'P')
+            pt_str_printf(out, "%d", (int)pid);
+        else
+            pt_str_char(out, *at == '%' ? '%' : '*');
+        if (!*at)
+            break;
+    }
+    if (!strstr(pattern, "%p") && pt_small_file_word(uses_pid, sizeof uses_pid, "/proc/sys/kernel/core_uses_pid") &&
+        strcmp(uses_pid, "0") != 0)
+        pt_str_printf(out, ".%d", (int)pid);
+    return true;
+}
+
+static bool read_dump(struct pt_stuck *stuck, pid_t pid, const char *path)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    struct pt_look look = {0};
+    struct pt_error err = {0};
+    const bool is_it = pt_look_open_core(&look, path, &err) == 0 && look.processes.items[0]->pid == (pt_u32)pid;
+    if (is_it) {
+        put_heading(stuck, "it died, and this is its core dump", &text);
+        pt_look_put(&look, &text);
+        pt_str_char(&text, '\n');
+        PT_AUTO(pt_str_fini) struct pt_str reason = {0};
+        pt_sanitize_terminal(&reason, look.conclusions.items[0]);
+        snprintf(stuck->reason, sizeof stuck->reason, "%s", pt_str_text(&reason));
+    }
+    pt_look_close(&look);
+    return is_it && append(stuck->run_fd, &text) == 0;
+}
+
+bool pt_stuck_core(struct pt_stuck *stuck, pid_t pid, const char *cwd)
+{
+    PT_AUTO(pt_str_fini) struct pt_str pattern = {0};
+    if (!dump_pattern(pid, &pattern))
+        return false;
+    const char *text = pt_str_text(&pattern), *slash = strrchr(text, '/');
+    PT_AUTO(pt_freep)
+    char *folder = *text == '/' ? pt_asprintf("%.*s", (int)(slash - text) + 1, text)
+                   : slash      ? pt_asprintf("%s/%.*s", cwd, (int)(slash - text) + 1, text)
+                                : pt_asprintf("%s/", cwd);
+    DIR *directory = opendir(folder);
+    const struct dirent *entry;
+    bool is_found = false;
+    while (directory && !is_found && (entry = readdir(directory))) {
+        PT_AUTO(pt_freep) char *path = pt_asprintf("%s%s", folder, entry->d_name);
+        is_found = fnmatch(slash ? slash + 1 : text, entry->d_name, 0) == 0 && read_dump(stuck, pid, path);
+    }
+    if (directory)
+        closedir(directory);
+    return is_found;
 }

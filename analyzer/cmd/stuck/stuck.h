@@ -20,4 +20,8 @@ struct pt_stuck {
  * is the one of the last look, or there were so many looks that this one was not taken. */
 bool pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why);
 
+/* The process died, and the system kept a dump: its stacks are kept with the run, too. `cwd` is where it began. True:
+ * the reason says where it died. False: there is no dump that can be found and read. */
+bool pt_stuck_core(struct pt_stuck *stuck, pid_t pid, const char *cwd);
+
 #endif
