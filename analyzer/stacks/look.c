@@ -345,6 +345,31 @@ static void add_lines(struct reading *reading, const struct pt_unwound *found)
             add_native_lines(reading, &found->frames[i]);
 }
 
+/* By its name, which it has also where static functions have none: extensions link to it. */
+static bool is_loop(struct pt_look *look, const struct pt_code_place *place)
+{
+    static const char name[] = "_PyEval_EvalFrameDefault";
+    pt_u32 n = 0;
+    if (place->module < PT_CPU_MODULE__FIRST || place->module - PT_CPU_MODULE__FIRST >= look->modules.used.n)
+        return false;
+    const struct pt_code_module *module = look->modules.used.items[place->module - PT_CPU_MODULE__FIRST];
+    if (!pt_is_interpreter(module->path))
+        return false;
+    const struct pt_frame *frames =
+        pt_symbolize_file(look->symbols, module->path, module->build_id, module->build_id_bytes, place->address, &n);
+    const char *function = n ? frames[n - 1].function : NULL;
+    return function && !strncmp(function, name, sizeof name - 1);
+}
+
+static void merge(const struct reading *reading, struct pt_unwound *found)
+{
+    bool are_loops[PT_CPU_DEPTH_MAX];
+    for (pt_u32 i = 0; i < found->n; i++)
+        are_loops[i] = is_loop(reading->look, &found->frames[i]);
+    if (!pt_python_merge_all(&reading->look->modules, reading->python, are_loops, found))
+        pt_python_merge(&reading->look->modules, reading->python, found);
+}
+
 static void read_thread(struct pt_look *look, struct pt_look_thread *thread, pt_u8 *stack)
 {
     struct reading reading = {.look = look, .thread = thread, .registers = {.stack = stack}};
@@ -363,7 +388,7 @@ static void read_thread(struct pt_look *look, struct pt_look_thread *thread, pt_
         thread->process->stopped_ns += stopped_ns;
     }
     if (is_read && reading.python)
-        pt_python_merge(&look->modules, reading.python, &found);
+        merge(&reading, &found);
     if (is_read)
         add_lines(&reading, &found);
     if (found.is_cut)

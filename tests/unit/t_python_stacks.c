@@ -296,6 +296,43 @@ static void python_takes_the_place_of_its_interpreter(void **state)
     pt_code_modules_fini(&modules);
 }
 
+/* The interpreter's loop (a), what it calls on its way (b), a library that calls back (c): libc a b c a b a libc, with
+ * two functions of Python in the first call, one in the second and two in the third. */
+static void what_lies_between_two_calls_of_the_interpreter_stays_there(void **state)
+{
+    (void)state;
+    struct pt_code_modules modules = {0};
+    static const char *const paths[] = {"/usr/bin/python3.12", "/usr/lib/libffi.so.8", "/usr/lib/libc.so.6"};
+    static const struct {
+        int module;
+        bool is_loop;
+    } native[] = {{2, false}, {0, true}, {0, false}, {1, false}, {0, true}, {0, false}, {0, true}, {2, false}};
+    enum { N = sizeof native / sizeof *native };
+    struct pt_unwound stack = {.n = N};
+    bool is_loop[N];
+    for (int i = 0; i < 3; i++)
+        pt_code_module_use(&modules, pt_code_module_of(&modules, paths[i], 0), 0);
+    for (pt_u32 i = 0; i < N; i++) {
+        stack.frames[i] = (struct pt_code_place){pt_code_module_of(&modules, paths[native[i].module], 0)->number, i};
+        is_loop[i] = native[i].is_loop;
+    }
+    struct pt_python_stack python = {
+        .n = 5, .names = {10, 11, 12, 13, 14}, .was_entered = {false, true, true, false, true}};
+    assert_true(pt_python_merge_all(&modules, &python, is_loop, &stack));
+    static const pt_u64 wanted[] = {0, 10, 11, 3, 12, 13, 14, 7};
+    assert_int_equal(stack.n, 8);
+    for (pt_u32 i = 0; i < stack.n; i++)
+        assert_int_equal(stack.frames[i].address, wanted[i]);
+    /* Two stacks that are not of one instant have another number of calls. */
+    struct pt_unwound other = {.n = N};
+    python.was_entered[1] = false;
+    assert_false(pt_python_merge_all(&modules, &python, is_loop, &other));
+    python.was_entered[1] = python.is_cut = true;
+    assert_false(pt_python_merge_all(&modules, &python, is_loop, &other));
+    assert_int_equal(other.n, N);
+    pt_code_modules_fini(&modules);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +342,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_no_stack),
         cmocka_unit_test(hostile_texts_and_layouts_do_no_harm),
         cmocka_unit_test(python_takes_the_place_of_its_interpreter),
+        cmocka_unit_test(what_lies_between_two_calls_of_the_interpreter_stays_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

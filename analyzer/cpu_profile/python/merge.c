@@ -38,3 +38,35 @@ void pt_python_merge(const struct pt_code_modules *modules, const struct pt_pyth
     stack->n = first + n_python + n_kept;
     stack->is_cut = is_cut || n_python < python->n;
 }
+
+static bool have_equal_calls(const struct pt_python_stack *python, const bool *is_loop, const struct pt_unwound *stack)
+{
+    pt_u32 n_native = 0, n_python = 0;
+    for (pt_u32 i = 0; i < stack->n; i++)
+        n_native += is_loop[i];
+    for (pt_u32 i = 0; i < python->n; i++)
+        n_python += python->was_entered[i];
+    return n_native && n_native == n_python && !stack->is_cut && !python->is_cut;
+}
+
+bool pt_python_merge_all(const struct pt_code_modules *modules, const struct pt_python_stack *python,
+                         const bool *is_loop, struct pt_unwound *stack)
+{
+    struct pt_unwound merged = {0};
+    pt_u32 next = 0;
+    if (!have_equal_calls(python, is_loop, stack))
+        return false;
+    for (pt_u32 i = 0; i < stack->n && merged.n < PT_CPU_DEPTH_MAX; i++) {
+        bool is_in_call = is_loop[i];
+        while (is_in_call && next < python->n && merged.n < PT_CPU_DEPTH_MAX) {
+            is_in_call = !python->was_entered[next];
+            merged.frames[merged.n++] = (struct pt_code_place){PT_CPU_MODULE_PYTHON, python->names[next++]};
+        }
+        /* How the interpreter gets from one function to the next says nothing. */
+        if (!is_loop[i] && merged.n < PT_CPU_DEPTH_MAX && !is_interpreter(modules, &stack->frames[i]))
+            merged.frames[merged.n++] = stack->frames[i];
+    }
+    merged.is_cut = merged.n == PT_CPU_DEPTH_MAX;
+    *stack = merged;
+    return true;
+}

@@ -16,4 +16,10 @@
 void pt_python_merge(const struct pt_code_modules *modules, const struct pt_python_stack *python,
                      struct pt_unwound *stack);
 
+/* The same with what libraries did between functions of Python (qsort calls back): `is_loop` says of each native frame
+ * whether it is the interpreter's loop, of which a call runs one or several functions. False, and nothing is done: the
+ * two stacks do not have as many such calls, or one of them is cut. */
+bool pt_python_merge_all(const struct pt_code_modules *modules, const struct pt_python_stack *python,
+                         const bool *is_loop, struct pt_unwound *stack);
+
 #endif

@@ -24,6 +24,7 @@ enum {
 
 struct frame {
     pt_u64 code, instruction;
+    bool was_entered;
 };
 
 static pt_u64 word_at(const pt_u8 *bytes, pt_u16 offset)
@@ -138,6 +139,17 @@ static bool find_thread(struct pt_python_process *process, pt_u32 tid, pt_u8 *th
 
 /* ---- frames ---- */
 
+/* Until 3.10 each function is a call of the interpreter; 3.11 has a byte for it before the owner, and since 3.12 an
+ * entry of the interpreter's own lies outside of what ran in one call. */
+static bool was_entered(const struct pt_python_header *header, const pt_u8 *frame)
+{
+    enum { V3_11 = 0x030b, V3_12 = 0x030c };
+    const pt_u32 version = header->version >> 16;
+    if (header->layout.frame_owner == NO_OFFSET || header->layout.frame_owner == 0)
+        return version < V3_11;
+    return version < V3_12 && frame[header->layout.frame_owner - 1] != 0;
+}
+
 /* Returns how many, innermost first; `ret_is_cut`: there are more. */
 static pt_u32 walk(const struct pt_python_process *process, struct pt_remote_window *window, pt_u64 address,
                    struct frame *ret_frames, bool *ret_is_cut)
@@ -157,7 +169,10 @@ static pt_u32 walk(const struct pt_python_process *process, struct pt_remote_win
             ret_frames[n++] = (struct frame){
                 word_at(frame, at->frame_code) & ~(pt_u64)7,
                 at->code_instructions != NO_OFFSET ? word_at(frame, at->frame_instruction) : index,
+                was_entered(&process->codes.header, frame),
             };
+        else if (n)
+            ret_frames[n - 1].was_entered = true;
         address = word_at(frame, at->frame_previous);
     }
     *ret_is_cut = address != 0;
@@ -189,6 +204,7 @@ static bool read_once(struct pt_python_process *process, struct pt_python_scratc
                                                 scratch->codes + (size_t)i * head_bytes, frames[i].instruction);
         if (!name)
             return false;
+        ret_stack->was_entered[ret_stack->n] = frames[i].was_entered;
         ret_stack->names[ret_stack->n++] = name;
     }
     return n > 0;

@@ -15,6 +15,8 @@ struct pt_python_stack {
     pt_u32 n;
     bool is_cut; /* its outermost frames are missing */
     pt_u32 names[PT_PYTHON_DEPTH_MAX];
+    bool
+        was_entered[PT_PYTHON_DEPTH_MAX]; /* C called the interpreter for it, and the ones inside it ran in that call */
 };
 
 /* The interpreter of a process. */
