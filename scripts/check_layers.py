@@ -76,7 +76,7 @@ MAY_INCLUDE = {
 THIRD_PARTY = {
     r"zstd(_errors)?\.h": r"preload/core/(private|file/rollover)\.[ch]|analyzer/source/\w+\.[ch]",
     r"zlib\.h": r"analyzer/(util|export/out|torch_file)/\w+\.[ch]",
-    r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/symbols/\w+\.[ch]|analyzer/cpu_profile/cfi\w*\.[ch]|analyzer/stacks/core\.c",
+    r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/symbols/\w+\.[ch]|analyzer/cpu_profile/cfi\w*\.[ch]|analyzer/stacks/(core|outside)\.c",
     r"(cjson/)?cJSON\.h": r"analyzer/(report|diff|compare|regression|cmd|launcher|pipeline|run_file|torch_file)/\w+\.[ch]|analyzer/util/json/\w+\.[ch]",
     r"unwind\.h": r"preload/core/names/(stack|frame_check)\.[ch]",
     r"dlfcn\.h": r"preload/core/(real|init|injection)\.c|preload/core/names/module\.h|preload/hooks/heap/heap\.c|preload/cuda/(runtime|cupti/\w+)\.c|preload/python/api\.c|"

@@ -75,7 +75,7 @@ static void json_process(struct pt_json *json, const struct pt_look_process *pro
     pt_json_text(json, "command", process->command);
     pt_json_text(json, "run", process->run);
     pt_json_text(json, "unread_reason", process->why_not);
-    pt_json_text(json, "no_python_reason", pt_look_why_no_python(process));
+    pt_json_text(json, "no_python_reason", process->why_no_python);
     pt_json_array(json, "threads");
     for (size_t i = 0; i < process->threads.n; i++)
         json_thread(json, process->threads.items[i]);

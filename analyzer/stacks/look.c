@@ -18,11 +18,14 @@
 #include "cpu_profile/python/merge.h"
 #include "cpu_profile/unwind.h"
 #include "util/auto.h"
+#include "util/clock.h"
 #include "util/small_file.h"
 #include "util/text/posix_names.h"
 #include "faults.h"
+#include "outside.h"
 #include "peers.h"
 #include "registers.h"
+#include "unreadable.h"
 #include "waits.h"
 
 enum { PROCESSES_MOST = 4096, TRIES = 3 };
@@ -76,6 +79,10 @@ static void map_line(struct pt_look *look, struct pt_look_process *process, char
         process->run = pt_look_text(look, "%.*s", (int)(strrchr(path, '/') - path), path);
         process->run_fd = open(process->run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
+    if (offset == 0 && path[0] == '/' && pt_is_interpreter(path)) {
+        const struct pt_look_interpreter interpreter = {pt_look_text(look, "%s", path), start};
+        pt_vec_push(&process->interpreters, interpreter);
+    }
     if (rights[2] != 'x')
         return;
     process->is_python |= pt_is_interpreter(path);
@@ -90,50 +97,6 @@ static void read_maps(struct pt_look *look, struct pt_look_process *process)
     size_t room = 0;
     while (maps && getline(&line, &room, maps) > 0)
         map_line(look, process, line);
-}
-
-static const char *killed_by(struct pt_look *look, int status)
-{
-    if (!WIFSIGNALED(status))
-        return NULL;
-    const char *name = pt_signal_name(WTERMSIG(status));
-    return name ? pt_look_text(look, "SIG%s", name) : pt_look_text(look, "signal %d", WTERMSIG(status));
-}
-
-static const char *how_it_ended(struct pt_look *look, const struct pt_look_process *process, int status)
-{
-    return process->killed_by ? pt_look_text(look, "it was killed by %s", process->killed_by)
-                              : pt_look_text(look, "it has ended (exit code %d)", WEXITSTATUS(status));
-}
-
-/* Each reason with its remedy. */
-static const char *why_not(struct pt_look *look, const struct pt_look_process *process, int exit_code)
-{
-    char text[64], path[32];
-    struct stat owner;
-    if (process->state == 'Z' || process->state == 'X')
-        return pt_look_text(look,
-                            "%s and has no stacks any more: a zombie until its parent, process %u, waits for it; "
-                            "look at that one",
-                            how_it_ended(look, process, exit_code), process->ppid);
-    snprintf(path, sizeof path, "/proc/%u", process->pid);
-    if (pt_small_file_peek(text, sizeof text, "/proc/%u/syscall", process->pid) >= 0)
-        return NULL;
-    const int problem = errno;
-    if (problem == ENOENT || problem == ESRCH || stat(path, &owner) < 0)
-        return "it ended while it was looked at; its run, if it has one, says how: `proftrace report`";
-    if (owner.st_uid != geteuid() && geteuid() != 0)
-        return pt_look_text(look, "it belongs to another user (uid %u): run proftrace as that user or as root",
-                            (unsigned)owner.st_uid);
-    char scope[16];
-    if (pt_small_file_word(scope, sizeof scope, "/proc/sys/kernel/yama/ptrace_scope") && strcmp(scope, "0") != 0)
-        return pt_look_text(look,
-                            "the kernel refuses (kernel.yama.ptrace_scope is %s): run proftrace as root, or "
-                            "`sysctl kernel.yama.ptrace_scope=0`",
-                            scope);
-    return pt_look_text(look,
-                        "the kernel refuses (%s): run proftrace as root, in a container with --cap-add SYS_PTRACE",
-                        strerror(problem));
 }
 
 /* "NSpid:  4711  12": from the outermost namespace to its own. */
@@ -210,13 +173,14 @@ static bool add(struct pt_look *look, pt_u32 pid)
     pt_vec_push(&look->processes, process);
     *pt_map_at(&look->by_pid, pid) = (uintptr_t)process;
     pt_faults_begin(process);
-    process->killed_by = process->state == 'Z' ? killed_by(look, status.exit_code) : NULL;
-    process->why_not = why_not(look, process, status.exit_code);
+    pt_unreadable(look, process, status.exit_code);
     if (process->why_not)
         return true;
     read_maps(look, process);
     pt_pythons_open(&process->pythons, process->run_fd);
     list_threads(look, process);
+    if (process->is_python && (process->run_fd < 0 || !pt_pythons_process(&process->pythons, pid, pt_monotonic_ns())))
+        pt_outside_find_python(look, process);
     return true;
 }
 
@@ -248,7 +212,7 @@ static void read_python(void *context)
     struct reading *reading = context;
     struct pt_look_process *process = reading->thread->process;
     reading->python =
-        process->run_fd < 0 ? NULL : pt_pythons_stack_now(&process->pythons, process->pid, reading->thread->tid);
+        process->is_python ? pt_pythons_stack_now(&process->pythons, process->pid, reading->thread->inner_tid) : NULL;
 }
 
 static void add_python_line(struct reading *reading, pt_u32 number)
@@ -472,6 +436,7 @@ static void free_process(struct pt_look_process *process)
         pt_pythons_close(&process->pythons);
     pt_closep(&process->run_fd);
     free(process->threads.items);
+    free(process->interpreters.items);
     free(process->image.items);
     free(process);
 }

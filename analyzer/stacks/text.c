@@ -52,13 +52,6 @@ static void add_thread(struct pt_str *text, const struct pt_look_thread *thread)
         pt_str_printf(text, "      (not whole: %s)\n", thread->why_cut);
 }
 
-const char *pt_look_why_no_python(const struct pt_look_process *process)
-{
-    return process->is_python && !process->run
-               ? "no frames of Python: only processes that were started by proftrace say where they are"
-               : NULL;
-}
-
 static void add_process(struct pt_str *text, const struct pt_look_process *process)
 {
     pt_str_printf(text, "process %u ", process->pid);
@@ -66,8 +59,8 @@ static void add_process(struct pt_str *text, const struct pt_look_process *proce
     pt_str_char(text, '\n');
     if (process->why_not)
         pt_str_printf(text, "  %s\n", process->why_not);
-    if (pt_look_why_no_python(process))
-        pt_str_printf(text, "  %s\n", pt_look_why_no_python(process));
+    if (process->why_no_python)
+        pt_str_printf(text, "  no frames of Python: %s\n", process->why_no_python);
     for (size_t i = 0; i < process->threads.n; i++)
         add_thread(text, process->threads.items[i]);
 }

@@ -14,7 +14,4 @@ void pt_look_put(const struct pt_look *look, struct pt_str *out);
  * in the end, and where. */
 void pt_look_put_reason(const struct pt_look *look, pt_u32 pid, struct pt_str *out);
 
-/* NULL = nothing is missing. */
-const char *pt_look_why_no_python(const struct pt_look_process *process);
-
 #endif

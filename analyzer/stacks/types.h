@@ -49,6 +49,12 @@ struct pt_look_thread {
     bool is_deadlocked;
 };
 
+/* A file of CPython's: the program, a shared library, or both. */
+struct pt_look_interpreter {
+    const char *path;
+    pt_u64 start; /* where its first byte lies in memory */
+};
+
 struct pt_look_process {
     pt_u32 pid, ppid, session;
     pt_u64 caught_signals;                    /* a bit for each, from 1 */
@@ -56,11 +62,15 @@ struct pt_look_process {
     const char *disk; /* "120 pages of its memory were read back ..."; NULL = it does not wait for its memory */
     const char *command, *why_not; /* why_not: it could not be read; NULL = it was */
     char state;
-    pt_u32 traced_by;      /* a debugger's pid; 0 = none */
-    const char *run;       /* the run directory that it records into; NULL = it is not traced by proftrace */
-    const char *killed_by; /* the signal of a zombie; NULL = none */
-    bool is_python;        /* CPython is mapped */
-    bool has_namespace;    /* of process ids */
+    pt_u32 traced_by;          /* a debugger's pid; 0 = none */
+    const char *run;           /* the run directory that it records into; NULL = it is not traced by proftrace */
+    const char *killed_by;     /* the signal of a zombie; NULL = none */
+    bool is_python;            /* CPython is mapped */
+    bool has_namespace;        /* of process ids */
+    const char *why_no_python; /* its frames of Python cannot be read; NULL = they can, or there are none */
+    struct {
+        PT_VEC(struct pt_look_interpreter);
+    } interpreters;
     struct pt_image image;
     struct pt_pythons pythons;
     int run_fd;

@@ -18,6 +18,83 @@
 #include "python.h"
 
 #define PT_PYTHON_NO_MEMBER 0xffffu
+
+/* ---- the layout of a version ---- */
+enum { PT_PYTHON_RUNTIME_BYTES = 8 + 48 * 8 }; /* of _PyRuntime: a mark, and the offsets that we know */
+
+struct pt_python_version_layout {
+    pt_u32 minor;
+    struct pt_python_layout layout;
+};
+
+struct pt_python_debug_offset {
+    pt_u16 member; /* offset in struct pt_python_layout */
+    pt_u8 index_3_13, index_3_14;
+};
+
+#define NONE PT_PYTHON_NO_MEMBER
+/* Of every version. */
+#define OBJECTS .object_type = 8, .bytes_size = 16, .bytes_data = 32, .text_length = 16, .text_state = 32
+
+static inline pt_u64 pt_python_debug_number(const char *offsets, pt_u32 index)
+{
+    pt_u64 value;
+    __builtin_memcpy(&value, offsets + (pt_u64)index * 8, sizeof value);
+    return value;
+}
+
+/* `offsets` are behind the mark. */
+static inline const char *pt_python_layout_from_offsets(struct pt_python_layout *ret, pt_u32 minor, const char *offsets)
+{
+    enum { VERSION, FREE_THREADED };
+    static const struct pt_python_debug_offset rows[] = {
+#define OFFSET(member, index_3_13, index_3_14)                                                                         \
+    {__builtin_offsetof(struct pt_python_layout, member), index_3_13, index_3_14},
+#include "python_debug_offsets.def"
+#undef OFFSET
+    };
+    if (pt_python_debug_number(offsets, VERSION) >> 16 != (3u << 8 | minor))
+        return "the table of offsets is of another version";
+    if (pt_python_debug_number(offsets, FREE_THREADED))
+        return "free-threaded build";
+    *ret = (struct pt_python_layout){OBJECTS, .cframe_frame = NONE, .text_ascii = 40, .text_compact = 56};
+    for (pt_u32 i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const pt_u64 offset = pt_python_debug_number(offsets, minor == 13 ? rows[i].index_3_13 : rows[i].index_3_14);
+        const pt_u16 value = (pt_u16)offset;
+        if (offset >= NONE)
+            return "an offset in _PyRuntime is too large";
+        __builtin_memcpy((char *)ret + rows[i].member, &value, sizeof value);
+    }
+    return 0;
+}
+
+/* `runtime`: PT_PYTHON_RUNTIME_BYTES of _PyRuntime, or 0 where it is smaller. Returns 0, or why the version's layout is
+ * not known. */
+static inline const char *pt_python_layout_of(struct pt_python_layout *ret, pt_u32 version, const void *runtime)
+{
+    static const struct pt_python_version_layout layouts[] = {
+#define LAYOUT(minor, ...) {minor, {OBJECTS, __VA_ARGS__}},
+#include "python_layouts.def"
+#undef LAYOUT
+    };
+    const pt_u32 minor = version >> 16 & 0xff;
+    if (version >> 24 != 3)
+        return "not Python 3";
+    for (pt_u32 i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if (layouts[i].minor == minor) {
+            *ret = layouts[i].layout;
+            return 0;
+        }
+    if (minor != 13 && minor != 14)
+        return "a version that is not known";
+    if (!runtime || __builtin_memcmp(runtime, "xdebugpy", 8) != 0)
+        return "no table of offsets in _PyRuntime";
+    return pt_python_layout_from_offsets(ret, minor, (const char *)runtime + 8);
+}
+
+#undef NONE
+#undef OBJECTS
+
 #define PT_PYTHON_MOST_SKIPPED 64u      /* frames of the interpreter itself in a row */
 #define PT_PYTHON_MOST_LINES (1u << 22) /* bytes of a line table */
 #define PT_PYTHON_TEXT_BYTES 4096u      /* what pt_python_describe makes at most */

@@ -79,10 +79,10 @@ class Agreement(unittest.TestCase):
 
     # ---- Python ----
 
-    def agrees_with_py_spy(self, python):
-        run = tempfile.mktemp(dir=self.folder)
-        self.start(PROFTRACE, "run", "--no-report", "-o", run, "--", python, os.path.join(HERE, "places.py"))
-        look = self.look(run)
+    def agrees_with_py_spy(self, python, is_traced=True):
+        run, command = tempfile.mktemp(dir=self.folder), (python, os.path.join(HERE, "places.py"))
+        program = self.start(*((PROFTRACE, "run", "--no-report", "-o", run, "--") if is_traced else ()), *command)
+        look = self.look(run if is_traced else program.pid)
         process = look["processes"][0]
         theirs = {}
         done = subprocess.run([py_spy(), "dump", "--json", "--pid", str(process["pid"])], env=ENVIRONMENT, capture_output=True, text=True,
@@ -243,7 +243,9 @@ print(sorted(set(rounds)), alarms[0] > 0)
 
 def agrees(python):
     def test(self):
-        self.agrees_with_py_spy(python)
+        for is_traced in True, False:
+            with self.subTest(is_traced=is_traced):
+                self.agrees_with_py_spy(python, is_traced)
     return test
 
 

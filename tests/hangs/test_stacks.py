@@ -176,11 +176,12 @@ class Hangs(unittest.TestCase):
         self.assertEqual([p["run"] for p in by_run["processes"]], [run])
         self.assertIn("load", [f for t in self.threads(by_run) for f in self.functions(t)])
 
-    def test_one_that_is_not_traced_says_why_it_has_no_frames_of_python(self):
+    def test_one_that_was_started_without_us_shows_them_too(self):
         program, _ = self.start("/usr/bin/python3", os.path.join(HERE, "hang.py"))
-        done = ask(program.pid)
-        self.assertIn("only processes that were started by proftrace", done.stdout)
-        self.assertIn("waits for data from descriptor", done.stdout)
+        look = self.look(program.pid, lambda look: any("load" in self.functions(t) for t in self.threads(look)))
+        loader = next(t for t in self.threads(look) if "load" in self.functions(t))
+        self.assertEqual([(f["function"], f["line"]) for f in loader["frames"] if f["python"]][:2], [("fetch_batch", 10), ("load", 14)])
+        self.assertEqual([p["no_python_reason"] for p in look["processes"]], [None])
 
     def test_what_cannot_be_looked_at_is_one_line_with_a_remedy(self):
         _, (zombie,) = self.start(self.program, "zombie")

@@ -27,8 +27,8 @@ def members():
 
 
 def tables():
-    """{minor: {member: offset}} of layouts.def."""
-    text = (ROOT / "preload/python/layouts.def").read_text(encoding="utf-8")
+    """{minor: {member: offset}} of python_layouts.def."""
+    text = (ROOT / "include/proftrace/python_layouts.def").read_text(encoding="utf-8")
     rows = re.findall(r"LAYOUT\((\d+), (.*?)\)", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL), flags=re.DOTALL)
     same = {"object_type": 8, "bytes_size": 16, "bytes_data": 32, "text_length": 16, "text_state": 32}
     return {int(minor): same | {m: NONE if v == "NONE" else int(v) for m, v in re.findall(r"\.(\w+) = (\w+)", row)} for minor, row in rows}

@@ -88,6 +88,12 @@ void pt_pythons_fork(struct pt_pythons *pythons, pt_u32 parent, pt_u32 child)
         open_entry(pythons, entry_of(pythons, child), child, &from->process.codes.header, &from->process);
 }
 
+void pt_pythons_take(struct pt_pythons *pythons, pt_u32 pid, const struct pt_python_header *header)
+{
+    pt_pythons_end(pythons, pid);
+    open_entry(pythons, entry_of(pythons, pid), pid, header, NULL);
+}
+
 void pt_pythons_end(struct pt_pythons *pythons, pt_u32 pid)
 {
     pt_u64 *slot = pt_map_find(&pythons->by_pid, pid);

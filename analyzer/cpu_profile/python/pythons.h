@@ -43,6 +43,8 @@ const struct pt_python_stack *pt_pythons_stack_at(const struct pt_pythons *pytho
 const struct pt_python_stack *pt_pythons_stack_now(struct pt_pythons *pythons, pt_u32 pid, pt_u32 tid);
 /* Its interpreter; NULL = it has none that can be read, or none yet. */
 struct pt_python_process *pt_pythons_process(struct pt_pythons *pythons, pt_u32 pid, pt_u64 now_ns);
+/* What somebody else has found out about a process. */
+void pt_pythons_take(struct pt_pythons *pythons, pt_u32 pid, const struct pt_python_header *header);
 
 /* A process runs another program from now on, or begins. */
 void pt_pythons_exec(struct pt_pythons *pythons, pt_u32 pid, pt_u64 now_ns);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stacks/unreadable.c - Owns: nothing. Threads: main only. State: none.
+ */
+#include "unreadable.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/small_file.h"
+#include "util/text/posix_names.h"
+
+static const char *killed_by(struct pt_look *look, int status)
+{
+    if (!WIFSIGNALED(status))
+        return NULL;
+    const char *name = pt_signal_name(WTERMSIG(status));
+    return name ? pt_look_text(look, "SIG%s", name) : pt_look_text(look, "signal %d", WTERMSIG(status));
+}
+
+static const char *how_it_ended(struct pt_look *look, const struct pt_look_process *process, int status)
+{
+    return process->killed_by ? pt_look_text(look, "it was killed by %s", process->killed_by)
+                              : pt_look_text(look, "it has ended (exit code %d)", WEXITSTATUS(status));
+}
+
+/* Each reason with its remedy. */
+static const char *why_not(struct pt_look *look, const struct pt_look_process *process, int exit_code)
+{
+    char text[64], path[32];
+    struct stat owner;
+    if (process->state == 'Z' || process->state == 'X')
+        return pt_look_text(look,
+                            "%s and has no stacks any more: a zombie until its parent, process %u, waits for it; "
+                            "look at that one",
+                            how_it_ended(look, process, exit_code), process->ppid);
+    snprintf(path, sizeof path, "/proc/%u", process->pid);
+    if (pt_small_file_peek(text, sizeof text, "/proc/%u/syscall", process->pid) >= 0)
+        return NULL;
+    const int problem = errno;
+    if (problem == ENOENT || problem == ESRCH || stat(path, &owner) < 0)
+        return "it ended while it was looked at; its run, if it has one, says how: `proftrace report`";
+    if (owner.st_uid != geteuid() && geteuid() != 0)
+        return pt_look_text(look, "it belongs to another user (uid %u): run proftrace as that user or as root",
+                            (unsigned)owner.st_uid);
+    char scope[16];
+    if (pt_small_file_word(scope, sizeof scope, "/proc/sys/kernel/yama/ptrace_scope") && strcmp(scope, "0") != 0)
+        return pt_look_text(look,
+                            "the kernel refuses (kernel.yama.ptrace_scope is %s): run proftrace as root, or "
+                            "`sysctl kernel.yama.ptrace_scope=0`",
+                            scope);
+    return pt_look_text(look,
+                        "the kernel refuses (%s): run proftrace as root, in a container with --cap-add SYS_PTRACE",
+                        strerror(problem));
+}
+
+void pt_unreadable(struct pt_look *look, struct pt_look_process *process, int exit_code)
+{
+    process->killed_by = process->state == 'Z' ? killed_by(look, exit_code) : NULL;
+    process->why_not = why_not(look, process, exit_code);
+}
