@@ -11,15 +11,19 @@
 #include "report/open.h"
 #include "report/render.h"
 #include "util/auto.h"
+#include "kept_report.h"
 
 cJSON *pt_run_document(const char *path, struct pt_error *err)
 {
+    cJSON *kept = pt_kept_report(path);
+    if (kept)
+        return kept;
     struct pt_report report = {0};
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     const int result = pt_report_open(path, &report, err);
     if (!result) {
         PT_AUTO(pt_doc_freep)
-        struct pt_doc *doc = pt_report_build(&report.profile, &report.findings, &(struct pt_report_options){.top = 10});
+        struct pt_doc *doc = pt_report_build(&report.profile, &report.findings, &(struct pt_report_options){.top = 20});
         pt_render_json(doc, &(struct pt_render_options){0}, &text);
     }
     pt_report_close(&report);
