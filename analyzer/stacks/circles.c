@@ -5,6 +5,7 @@
  */
 #include "circles.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "util/auto.h"
@@ -184,55 +185,70 @@ static void conclude_circle(struct pt_look *look, size_t n_lost)
         pt_vec_push(&look->conclusions, pt_look_text(look, "waiting for that: %s", pt_str_text(&others)));
 }
 
-static const char *waiting_for_it(struct pt_look *look, const struct pt_look_process *process)
+/* NULL = nobody. */
+static const struct pt_look_thread *who_waits_for(const struct pt_look *look, const struct pt_look_process *process)
 {
     for (size_t i = 0; i < look->by_tid.n; i++) {
         const struct pt_look_thread *thread = thread_at(look, i);
         for (size_t j = 0; j < thread->waits_for_processes.n; j++)
             if (thread->process != process && thread->waits_for_processes.items[j] == process->pid)
-                return pt_look_text(look, "; thread %u waits for it", thread->tid);
+                return thread;
     }
-    return "";
+    return NULL;
 }
 
-static void conclude_stopped(struct pt_look *look)
+/* "stopped: process 12 (python3 train.py) was stopped ..." */
+__attribute__((format(printf, 4, 5))) static void
+conclude_process(struct pt_look *look, const char *kind, const struct pt_look_process *process, const char *format, ...)
 {
-    for (size_t i = 0; i < look->processes.n; i++) {
-        const struct pt_look_process *process = look->processes.items[i];
-        if (process->state == 'T')
-            pt_vec_push(
-                &look->conclusions,
-                pt_look_text(look, "stopped: process %u (%s) was stopped by a signal: `kill -CONT %u` lets it go on%s",
-                             process->pid, process->command, process->pid, waiting_for_it(look, process)));
-        if (process->disk && process->threads.n) {
-            PT_AUTO(pt_str_fini) struct pt_str where = {0};
-            put_thread(&where, process->threads.items[0]);
-            pt_vec_push(&look->conclusions,
-                        pt_look_text(look, "no memory: process %u (%s) %s; its first thread is %s", process->pid,
-                                     process->command, process->disk, pt_str_text(&where)));
-        }
-    }
+    char rest[512];
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(rest, sizeof rest, format, arguments);
+    va_end(arguments);
+    pt_str_printf(&text, "%s: process %u (", kind, process->pid);
+    pt_stack_put_command(&text, process->command);
+    pt_str_printf(&text, ") %s", rest);
+    pt_vec_push(&look->conclusions, pt_look_text(look, "%s", pt_str_text(&text)));
+}
+
+/* One that nobody waits for is no cause, but for the first one. */
+static void conclude_stopped(struct pt_look *look, const struct pt_look_process *process)
+{
+    const struct pt_look_thread *waits = who_waits_for(look, process);
+    if (process->state == 'T' && (waits || process == look->processes.items[0]))
+        conclude_process(look, "stopped", process, "was stopped by a signal: `kill -CONT %u` lets it go on%s",
+                         process->pid, waits ? pt_look_text(look, "; thread %u waits for it", waits->tid) : "");
+}
+
+static void conclude_memory(struct pt_look *look, const struct pt_look_process *process)
+{
+    PT_AUTO(pt_str_fini) struct pt_str where = {0};
+    if (!process->disk || !process->threads.n)
+        return;
+    put_thread(&where, process->threads.items[0]);
+    conclude_process(look, "no memory", process, "%s; its first thread is %s", process->disk, pt_str_text(&where));
 }
 
 /* What its parent waits for may have been its work. */
-static void conclude_killed(struct pt_look *look)
+static void conclude_killed(struct pt_look *look, const struct pt_look_process *process)
 {
-    for (size_t i = 0; i < look->processes.n; i++) {
-        const struct pt_look_process *process = look->processes.items[i];
-        if (process->killed_by)
-            pt_vec_push(
-                &look->conclusions,
-                pt_look_text(
-                    look,
-                    "killed: process %u (%s) was killed by %s, and its parent, process %u, has not asked how it ended",
-                    process->pid, process->command, process->killed_by, process->ppid));
-    }
+    if (process->killed_by)
+        conclude_process(look, "killed", process,
+                         "was killed by %s, and its parent, process %u, has not asked how it ended", process->killed_by,
+                         process->ppid);
 }
 
 void pt_look_conclude(struct pt_look *look)
 {
     if (find_deadlocked(look))
         conclude_circle(look, conclude_lost(look));
-    conclude_stopped(look);
-    conclude_killed(look);
+    for (size_t i = 0; i < look->processes.n; i++)
+        conclude_stopped(look, look->processes.items[i]);
+    for (size_t i = 0; i < look->processes.n; i++)
+        conclude_memory(look, look->processes.items[i]);
+    look->n_causes = look->conclusions.n;
+    for (size_t i = 0; i < look->processes.n; i++)
+        conclude_killed(look, look->processes.items[i]);
 }

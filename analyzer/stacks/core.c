@@ -211,6 +211,7 @@ static void conclude(struct pt_look *look)
         pt_stack_put_place(&text, place);
     }
     pt_vec_push(&look->conclusions, pt_look_text(look, "%s", pt_str_text(&text)));
+    look->n_causes = look->conclusions.n;
 }
 
 int pt_look_open_core(struct pt_look *look, const char *path, struct pt_error *err)

@@ -76,13 +76,12 @@ static void put_first(const struct pt_look *look, struct pt_str *out)
 
 void pt_look_put(const struct pt_look *look, struct pt_str *out)
 {
-    if (look->conclusions.n)
-        for (size_t i = 0; i < look->conclusions.n; i++) {
-            pt_sanitize_terminal(out, look->conclusions.items[i]);
-            pt_str_char(out, '\n');
-        }
-    else
+    if (!look->n_causes)
         put_first(look, out);
+    for (size_t i = 0; i < look->conclusions.n; i++) {
+        pt_sanitize_terminal(out, look->conclusions.items[i]);
+        pt_str_char(out, '\n');
+    }
     for (size_t i = 0; i < look->processes.n; i++)
         add_process(out, look->processes.items[i]);
 }
@@ -191,7 +190,7 @@ static bool is_worth_telling(const struct pt_look_thread *waiter)
 void pt_look_put_reason(const struct pt_look *look, pt_u32 pid, struct pt_str *out)
 {
     const struct pt_look_thread *thread = pt_look_find(look, pid), *waiter;
-    if (look->conclusions.n) {
+    if (look->n_causes) {
         pt_str_add(out, look->conclusions.items[0]);
         return;
     }

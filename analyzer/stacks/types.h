@@ -87,6 +87,7 @@ struct pt_look {
     struct {
         PT_VEC(const char *);
     } conclusions;
+    size_t n_causes; /* the first conclusions: why something does not go on; those behind them may have to do with it */
     struct pt_map by_tid;   /* -> struct pt_look_thread * */
     struct pt_map by_pid;   /* -> struct pt_look_process * */
     struct pt_peers *peers; /* NULL = nobody asked yet */
