@@ -15,7 +15,6 @@
 
 #include "util/auto.h"
 #include "util/fd.h"
-#include "run_document.h"
 
 enum { MOST_BYTES = 64 << 20 };
 
@@ -74,11 +73,10 @@ cJSON *pt_kept_report(const char *path)
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     if (fd < 0 || pt_fd_read_all(fd, MOST_BYTES, &text) < 0)
         return NULL;
-    PT_AUTO(pt_run_document_freep) cJSON *document = cJSON_ParseWithLength(pt_str_text(&text), text.n);
-    const char *tool = pt_member_text(document, "tool");
-    if (!tool || strcmp(tool, "proftrace " PROFTRACE_VERSION) != 0)
-        return NULL;
-    cJSON *result = document;
-    document = NULL;
-    return result;
+    cJSON *document = cJSON_ParseWithLength(pt_str_text(&text), text.n);
+    const char *tool = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(document, "tool"));
+    if (tool && !strcmp(tool, "proftrace " PROFTRACE_VERSION))
+        return document;
+    cJSON_Delete(document);
+    return NULL;
 }

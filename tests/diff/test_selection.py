@@ -79,7 +79,7 @@ class Selection(unittest.TestCase):
         done = self.diff("before", "after")
         self.assertEqual(done.returncode, 0, done.stderr)
         first, second = done.stdout.splitlines()[:2]
-        self.assertRegex(first, r"^large/python3 \+\d.*: \+\d+ ms Sleep")
+        self.assertRegex(first, r"^large/python3 \+\d.*: \+[\d.]+ m?s Sleep")
         self.assertRegex(second, r"^small/python3\b")
         # A run in one of them only is said to be.
         shutil.copytree(self.folder / "before/small", self.folder / "before/gone")
