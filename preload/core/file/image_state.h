@@ -55,6 +55,8 @@ struct pt_image {
     pt_u32 pid;
     struct pt_file_header *header; /* the head; its addresses stay when it moves to another file */
     pt_u32 own_file;               /* atomic, enum pt_own_file */
+    pt_u32 maker;                  /* atomic: the thread that makes it */
+    pt_u32 pad2;
     pt_u32 is_small;               /* the head lies in the file of small processes; else nowhere, or in our own */
     pt_u64 clock_base;
     pt_u64 last_refresh;      /* counter at which the header's figures were refreshed */

@@ -23,7 +23,8 @@
 #include "space.h"
 
 #define SCHEMA_BYTES (sizeof pt_schema_text - 1)
-#define MOST_TICKS (1ull << 27) /* about 40 ms; a file takes 0.1 */
+#define LOOK_TICKS (1ull << 27) /* about 40 ms; a file takes 0.1 */
+#define MOST_TICKS (1ull << 32) /* about 1.5 s: who is there but has no CPU, or waits for a disk, is waited for */
 #define HEAD_WORDS (PT_HEAD_BYTES / sizeof(pt_u64))
 
 struct making {
@@ -154,15 +155,27 @@ static int make(int is_first)
     return result;
 }
 
+/* A thread of ours, or a process of its own that shares our memory. */
+static int is_there(pt_u32 tid)
+{
+    return tid == 0 /* it has not said so yet */ || pt_syscall3(SYS_tgkill, pt_image->pid, tid, 0) == 0 ||
+           pt_syscall3(SYS_tgkill, tid, tid, 0) == 0;
+}
+
 /* Another thread is at it, or was: a clone that shares our memory may have been killed there. */
 static int wait_for_maker(void)
 {
     const pt_u64 began = pt_clock();
+    pt_u64 looked = began;
     while (__atomic_load_n(&pt_image->own_file, __ATOMIC_ACQUIRE) == PT_OWN_FILE_MAKING) {
+        const pt_u64 now = pt_clock();
         if (pt_space_is_refused(pt_first_bytes()))
             return -1;
-        if (pt_clock() - began > MOST_TICKS)
-            pt_space_note_refusal(pt_first_bytes(), -EBUSY);
+        if (now - looked > LOOK_TICKS) {
+            looked = now;
+            if (now - began > MOST_TICKS || !is_there(__atomic_load_n(&pt_image->maker, __ATOMIC_RELAXED)))
+                pt_space_note_refusal(pt_first_bytes(), -EBUSY);
+        }
         pt_syscall0(SYS_sched_yield);
     }
     return pt_has_own_file() ? 0 : -1;
@@ -179,6 +192,7 @@ static int make_once(int is_first)
                                      __ATOMIC_RELAXED)) {
         return wait_for_maker();
     }
+    __atomic_store_n(&pt_image->maker, (pt_u32)pt_syscall0(SYS_gettid), __ATOMIC_RELAXED);
     const int result = make(is_first);
     __atomic_store_n(&pt_image->own_file, result < 0 ? PT_OWN_FILE_NONE : PT_OWN_FILE_THERE, __ATOMIC_RELEASE);
     return result;
