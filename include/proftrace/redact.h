@@ -37,9 +37,12 @@ static inline int pt_redact_same(const char *a, const char *b)
 }
 
 struct pt_redact_option {
-    const char *program, *option;
+    char program[PT_REDACT_WORD_BYTES], option[PT_REDACT_WORD_BYTES];
     enum pt_redact_next what;
 };
+#define SECRET_OPTION(program, option, what)                                                                           \
+    PT_REDACT_FITS(program, PT_REDACT_WORD_BYTES) PT_REDACT_FITS(option, PT_REDACT_WORD_BYTES)
+#include "secrets.def"
 
 /* Bytes of the option at the beginning of the word, of a program that knows it; 0 = it is not there. */
 static inline pt_u64 pt_redact_option_bytes(const struct pt_redact_option *option, const char *program,

@@ -61,10 +61,19 @@ static inline pt_u64 pt_redact_goes_on(const char *text, const char *word)
 
 enum pt_redact_where { PT_REDACT_ANYWHERE, PT_REDACT_LAST, PT_REDACT_ALONE, PT_REDACT_IN_QUERY };
 
+/* Tables of the injected half hold texts, not pointers to them: these would be relocated when each process starts, and
+ * each page of them copied. */
+#define PT_REDACT_WORD_BYTES 20
+#define PT_REDACT_FITS(text, bytes) _Static_assert(sizeof(text) <= (bytes), "a row of secrets.def is longer");
+
 struct pt_redact_name {
-    const char *word;
+    char word[PT_REDACT_WORD_BYTES];
     enum pt_redact_where where;
 };
+#define SECRET_NAME(word, where) PT_REDACT_FITS(word, PT_REDACT_WORD_BYTES)
+#define SECRET_NOT(tail) PT_REDACT_FITS(tail, PT_REDACT_WORD_BYTES)
+#define SECRET_FLAG(head) PT_REDACT_FITS(head, PT_REDACT_WORD_BYTES)
+#include "secrets.def"
 
 /* Length of `word` where it stands at `text`, at most `bytes` long; 0 = it does not. */
 static inline pt_u64 pt_redact_word_at(const char *text, pt_u64 bytes, const char *word)
@@ -105,7 +114,7 @@ static inline int pt_redact_counts(const char *name, pt_u64 at, pt_u64 end, pt_u
 /* --password-file, PASSWORD_FILE */
 static inline int pt_redact_is_about_secret(const char *name, pt_u64 bytes)
 {
-    static const char *const tails[] = {
+    static const char tails[][PT_REDACT_WORD_BYTES] = {
 #define SECRET_NOT(tail) tail,
 #include "secrets.def"
     };
@@ -121,7 +130,7 @@ static inline int pt_redact_is_about_secret(const char *name, pt_u64 bytes)
 /* --no-password, ASK_PASS */
 static inline int pt_redact_is_flag(const char *name, pt_u64 bytes)
 {
-    static const char *const heads[] = {
+    static const char heads[][PT_REDACT_WORD_BYTES] = {
 #define SECRET_FLAG(head) head,
 #include "secrets.def"
     };
@@ -206,7 +215,7 @@ static inline int pt_redact_is_random(const char *text, pt_u64 bytes)
 /* true, no, 1: it is said whether there is a secret, not which. */
 static inline int pt_redact_is_switch(const char *text, pt_u64 bytes)
 {
-    static const char *const words[] = {"true", "false", "yes", "no", "on", "off", "none", "null"};
+    static const char words[][PT_REDACT_WORD_BYTES] = {"true", "false", "yes", "no", "on", "off", "none", "null"};
     if (bytes == 1 && pt_redact_is_digit(*text))
         return 1;
     for (pt_u32 i = 0; i < sizeof words / sizeof *words; i++)

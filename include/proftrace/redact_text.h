@@ -99,7 +99,7 @@ static inline pt_u64 pt_redact_quote(const char *text)
 /* "Bearer x", "Basic x": length of the scheme and the blanks behind it. */
 static inline pt_u64 pt_redact_scheme(const char *text)
 {
-    static const char *const schemes[] = {"bearer", "basic", "token", "digest"};
+    static const char schemes[][PT_REDACT_WORD_BYTES] = {"bearer", "basic", "token", "digest"};
     for (pt_u32 i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         const pt_u64 n = pt_redact_goes_on(text, schemes[i]), blanks = n ? pt_redact_blanks(text + n) : 0;
         if (n && (blanks || !text[n]))
@@ -184,9 +184,12 @@ static inline int pt_redact_bearer(struct pt_redact *r)
 /* Known by its shape. */
 static inline int pt_redact_key(struct pt_redact *r)
 {
+    enum { PREFIX_BYTES = 20 };
+#define SECRET_KEY(prefix, letters) PT_REDACT_FITS(prefix, PREFIX_BYTES)
+#include "secrets.def"
     static const struct {
-        const char *prefix;
-        pt_u64 letters;
+        char prefix[PREFIX_BYTES];
+        pt_u32 letters;
     } keys[] = {
 #define SECRET_KEY(prefix, letters) {prefix, letters},
 #include "secrets.def"
@@ -211,7 +214,10 @@ static inline int pt_redact_key(struct pt_redact *r)
 /* hooks.slack.com/services/x */
 static inline int pt_redact_path(struct pt_redact *r)
 {
-    static const char *const prefixes[] = {
+    enum { PREFIX_BYTES = 32 };
+#define SECRET_PATH(prefix) PT_REDACT_FITS(prefix, PREFIX_BYTES)
+#include "secrets.def"
+    static const char prefixes[][PREFIX_BYTES] = {
 #define SECRET_PATH(prefix) prefix,
 #include "secrets.def"
     };
@@ -272,7 +278,8 @@ static inline int pt_redact_url(struct pt_redact *r)
 /* user:password@host without a scheme; not user@host:path, image:tag@sha256:x, npm:name@1.2 */
 static inline int pt_redact_login(struct pt_redact *r)
 {
-    static const char *const others[] = {"mailto:", "sip:", "sips:", "xmpp:", "acct:", "npm:", "file:", "git:"};
+    static const char others[][PT_REDACT_WORD_BYTES] = {
+        "mailto:", "sip:", "sips:", "xmpp:", "acct:", "npm:", "file:", "git:"};
     const pt_u64 user = pt_redact_is_of_name(pt_redact_before(r)) ? 0 : pt_redact_name_bytes(r->at);
     if (!user || r->at[user] != ':' || r->at[user + 1] == ':')
         return 0;

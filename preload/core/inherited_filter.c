@@ -32,6 +32,7 @@ struct status {
     pt_u64 parent;
     pt_u64 mode;
     pt_u64 filters;
+    int is_whole; /* the rest need not be read */
 };
 
 static pt_u64 number_behind(const char *line, const char *name)
@@ -54,6 +55,8 @@ static void take_line(const char *line, struct status *status)
         status->mode = number_behind(line, "Seccomp:");
     else if (pt_text_starts(line, "Seccomp_filters:")) /* Linux 5.9 */
         status->filters = number_behind(line, "Seccomp_filters:");
+    else if (pt_text_starts(line, "Speculation_Store_Bypass:")) /* the next line, with or without that one */
+        status->is_whole = 1;
 }
 
 static int read_status(const char *path, struct status *ret)
@@ -64,7 +67,7 @@ static int read_status(const char *path, struct status *ret)
     long got = -1;
     *ret = (struct status){0};
     *line = 0;
-    while (fd >= 0 && (got = pt_syscall3(SYS_read, fd, bytes, sizeof bytes)) > 0)
+    while (fd >= 0 && !ret->is_whole && (got = pt_syscall3(SYS_read, fd, bytes, sizeof bytes)) > 0)
         for (long i = 0; i < got; i++) {
             pt_text_byte(&text, bytes[i]);
             if (bytes[i] != '\n')
@@ -74,7 +77,7 @@ static int read_status(const char *path, struct status *ret)
         }
     if (fd >= 0)
         pt_syscall1(SYS_close, fd);
-    return got == 0 && ret->pid ? 0 : -1;
+    return (ret->is_whole || got == 0) && ret->pid ? 0 : -1;
 }
 
 /* Before Linux 5.9 nobody tells the number, and a parent with any filter has to do: containers of such machines would

@@ -13,19 +13,23 @@
 #include <sys/platform/x86.h>
 
 #include "core/file/attach.h"
+#include "core/file/area.h"
 #include "core/file/checksum.h"
 #include "core/file/image.h"
+#include "core/file/image_state.h"
 #include "core/names/fd_table.h"
 #include "core/names/module.h"
 #include "inherited_filter.h"
 #include "injection.h"
 #include "options.h"
+#include "private.h"
 #include "process.h"
 #include "rank.h"
-#include "real.h"
+#include "real/real.h"
 #include "sandbox.h"
 #include "session.h"
 #include "session_page.h"
+#include "start_memory.h"
 #include "sys.h"
 #include "text.h"
 
@@ -96,7 +100,11 @@ static int is_admitted(int *ret_is_short)
 {
     if (pt_inherited_filter() == PT_FILTERED)
         return 0;
-    *ret_is_short = is_short_of_memory() || pt_fd_table_make() < 0;
+    *ret_is_short = is_short_of_memory();
+    if (!*ret_is_short)
+        pt_start_memory_reserve(pt_whole_pages(PT_FD_TABLE_BYTES) + pt_whole_pages(sizeof *pt_image) +
+                                pt_whole_pages(sizeof(struct pt_private)) + pt_whole_pages(pt_first_bytes()));
+    *ret_is_short = *ret_is_short || pt_fd_table_make() < 0;
     if (*ret_is_short || pt_image_reserve() == 0)
         return 1;
     *ret_is_short = !pt_n_filters; /* a filter may refuse what such memory needs */
@@ -149,8 +157,10 @@ static int bring_up(int argc, char **argv, char **environment)
 
 __attribute__((constructor(101))) static void initialise(int argc, char **argv, char **environment)
 {
-    pt_reals_resolve();
-    if (bring_up(argc, argv, environment) < 0) {
+    pt_reals_prepare();
+    const int is_up = bring_up(argc, argv, environment) == 0;
+    pt_start_memory_end();
+    if (!is_up) {
         pt_switches = (struct pt_switches){.off = 1};
         return;
     }

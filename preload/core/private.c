@@ -6,6 +6,7 @@
  */
 #include "private.h"
 
+#include "start_memory.h"
 #include "sys.h"
 #include "valgrind.h"
 
@@ -50,7 +51,7 @@ struct pt_private *pt_private_new(void)
 
 struct pt_private *pt_privates_new(pt_u32 count)
 {
-    struct pt_private *privates = pt_sys_memory(count * sizeof(struct pt_private));
+    struct pt_private *privates = pt_start_memory(count * sizeof(struct pt_private));
     for (pt_u32 i = 0; privates && i < count; i++) {
         announce_stack(privates[i].stack, sizeof privates[i].stack);
         announce_stack(privates[i].inner_stack, sizeof privates[i].inner_stack);

@@ -55,15 +55,19 @@ static inline void *pt_sys_memory(pt_u64 bytes)
 #define MADV_WIPEONFORK 18
 #endif
 
-/* The same, and zeros again in a forked child. NULL also before Linux 4.14. */
-static inline void *pt_sys_memory_wiped(pt_u64 bytes)
+/* Such memory, made zeros again in a forked child. NULL also before Linux 4.14. */
+static inline void *pt_sys_wiped(void *memory, pt_u64 bytes)
 {
-    void *memory = pt_sys_memory(bytes);
     if (memory && pt_syscall3(SYS_madvise, memory, (bytes + 4095) & ~4095ul, MADV_WIPEONFORK) != 0) {
         pt_syscall2(SYS_munmap, memory, bytes);
         memory = 0;
     }
     return memory;
+}
+
+static inline void *pt_sys_memory_wiped(pt_u64 bytes)
+{
+    return pt_sys_wiped(pt_sys_memory(bytes), bytes);
 }
 
 static inline pt_u64 pt_sys_clock_ns(clockid_t clock)

@@ -22,7 +22,7 @@
 
 #include "proftrace/events.h"
 #include "core/emit.h"
-#include "core/real.h"
+#include "core/real/real.h"
 #include "hooks/record.h"
 
 #define HOOK(type, name, parameters, arguments, enabled, record)                                                       \

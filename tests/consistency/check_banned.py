@@ -32,8 +32,8 @@ ANYWHERE = {"cannot be bounded": "gets strcpy strcat sprintf vsprintf alloca str
 
 # (file, function): why it is right there
 ALLOWED = {
-    ("preload/core/real.c", "dlsym"): "the one place that resolves the real functions, in the constructor",
-    ("preload/core/real.c", "dlvsym"): "the same, where libc has several functions of one name",
+    ("preload/core/real/real.c", "dlsym"): "the one place that resolves the real functions, in the constructor",
+    ("preload/core/real/real.c", "dlvsym"): "the same, where libc has several functions of one name",
     ("preload/hooks/heap/heap.c", "dlsym"): "the heap family resolves itself: dlsym allocates, so it must answer meanwhile",
     ("preload/core/names/module.c", "dlsym"): "asks once, in the constructor, whether this glibc has _dl_find_object",
     ("preload/core/init.c", "setenv"): "the constructor adds the session's name once (README, exceptions)",

@@ -21,6 +21,7 @@
 #include "core/rank.h"
 #include "core/session.h"
 #include "core/session_page.h"
+#include "core/start_memory.h"
 #include "core/state.h"
 #include "core/sys.h"
 #include "core/text.h"
@@ -60,8 +61,11 @@ void pt_image_set_python(const struct pt_python_header *now)
 int pt_image_reserve(void)
 {
     /* Without it a forked child would write into its parent's file: do not record at all. */
-    pt_image = pt_sys_memory_wiped(sizeof *pt_image);
-    return pt_image ? 0 : -1;
+    pt_image = pt_sys_wiped(pt_start_memory(sizeof *pt_image), sizeof *pt_image);
+    if (!pt_image)
+        return -1;
+    pt_image->pid = (pt_u32)pt_syscall0(SYS_getpid); /* written before it is read: one page fault, not two */
+    return 0;
 }
 
 /* Both clocks at one instant: the reading whose two counter reads lie closest together, of three. */
@@ -314,7 +318,7 @@ static pt_u64 new_trace_id(void)
 /* The head is made in memory of ours, where its addresses stay; then it becomes a part of a file. */
 static long make_head(pt_u64 trace_id)
 {
-    char *memory = pt_sys_memory(pt_first_bytes());
+    char *memory = pt_start_memory(pt_first_bytes());
     if (!memory)
         return -ENOMEM;
     char *head = memory + pt_first_low_bytes();

@@ -85,10 +85,11 @@ struct pt_image {
     char *whole;        /* the file from its first byte on, beyond what is given out; NULL = not mapped so */
     pt_u64 whole_bytes; /* atomic, stored last */
     char path[PT_PATH_BYTES];
+    /* The first thread in the same page as all that is above: it is all that a small process touches. */
+    struct pt_tracer_thread threads[PT_MAX_THREADS] __attribute__((aligned(64)));
     struct pt_area_pool pools[PT_MAX_POOLS];
     struct pt_ring_segment ring[PT_MAX_RING_SEGMENTS];
     struct pt_known_module modules[PT_MAX_MODULES];
-    struct pt_tracer_thread threads[PT_MAX_THREADS] __attribute__((aligned(64)));
 };
 
 /* The one image state; NULL in a process that cannot record. */

@@ -13,6 +13,7 @@
 #include "core/private.h"
 #include "core/process.h"
 #include "core/sandbox.h"
+#include "core/start_memory.h"
 #include "core/sys.h"
 #include "core/text.h"
 #include "intern.h"
@@ -24,8 +25,8 @@ struct pt_fd_table pt_fd_table;
 
 int pt_fd_table_make(void)
 {
-    enum { DESCRIPTORS = 65536 };
-    pt_u32 *memory = pt_sys_memory(2 * DESCRIPTORS * sizeof *memory);
+    enum { DESCRIPTORS = PT_FD_TABLE_BYTES / (2 * sizeof(pt_u32)) };
+    pt_u32 *memory = pt_start_memory(PT_FD_TABLE_BYTES);
     if (memory)
         pt_fd_table = (struct pt_fd_table){memory, memory + DESCRIPTORS, DESCRIPTORS};
     return memory ? 0 : -1;

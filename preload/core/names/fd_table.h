@@ -11,6 +11,8 @@
 
 #include "core/compiler.h"
 
+#define PT_FD_TABLE_BYTES (512u << 10)
+
 /* Mapped by the constructor: half a megabyte is not for processes that are not recorded. */
 struct pt_fd_table {
     pt_u32 *paths;

@@ -18,13 +18,17 @@
 #include "core/text.h"
 #include "define.h"
 
-#define LEVELS 4u
-#define PROBES 16u
+#define LEVELS 5u
 #define STRING_MOST 4096u
 
-static const pt_u32 level_slots[LEVELS] = {4096, 65536, 1u << 20, 1u << 24};
-static pt_u64 first_level[4096];
-static pt_u64 *levels[LEVELS] = {first_level};
+/* The first level is for short processes: a few names anywhere in a larger table are a page each. */
+static const pt_u32 level_slots[LEVELS] = {64, 4096, 65536, 1u << 20, 1u << 24};
+static const pt_u32 level_probes[LEVELS] = {4, 16, 16, 16, 16};
+static struct {
+    pt_u64 slots[64];
+} first_level; /* no array, which would lie in a page of its own */
+static pt_u64 second_level[4096];
+static pt_u64 *levels[LEVELS] = {first_level.slots, second_level};
 
 /* Levels are mapped when they are first needed; a lost race unmaps. */
 static pt_u64 *level_at(pt_u32 level)
@@ -51,7 +55,7 @@ pt_u32 pt_intern_hash(pt_u64 hash, int *ret_is_new)
         pt_u64 *table = level_at(level);
         if (!table)
             return 0;
-        for (pt_u32 probe = 0; probe < PROBES; probe++) {
+        for (pt_u32 probe = 0; probe < level_probes[level]; probe++) {
             const pt_u32 slot = (pt_u32)(hash >> 20 ^ hash) + probe;
             const pt_u32 index = slot & (level_slots[level] - 1);
             pt_u64 found = __atomic_load_n(&table[index], __ATOMIC_ACQUIRE);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * real.c - resolves all real functions in one pass.
+ * real.c - finds the real functions: each at its first call, by reading; or all at once by dlsym, where that cannot be.
  *
- * Entered by the constructor, or earlier by the first hooked call of another library's constructor. dlsym may itself
- * allocate: the heap family then answers from its boot arena. RTLD_NEXT, never a fixed libc name: the next malloc may
- * be jemalloc's.
+ * pt_reals_prepare is entered by the constructor, or earlier by the first hooked call of another library's constructor;
+ * pt_real_resolve by any thread, signal handler or vfork child. dlsym may itself allocate: the heap family then answers
+ * from its boot arena. RTLD_NEXT, never a fixed libc name: the next malloc may be jemalloc's.
  */
 #include "real.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+
+#include "next.h"
 
 #pragma weak dlvsym /* musl has no versions; there we only stay out of the way */
 
@@ -25,19 +27,42 @@ static long missing(void)
     return -1;
 }
 
-static void *find(const struct pt_real *real)
+static const void *at(const pt_i32 *distance)
 {
-    return real->version && dlvsym ? dlvsym(RTLD_NEXT, real->name, real->version) : dlsym(RTLD_NEXT, real->name);
+    return (const char *)distance + *distance;
 }
 
-void pt_reals_resolve(void)
+static const char *version_of(const struct pt_real *real)
 {
-    static pt_u32 done;
-    if (__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+    const char *version = at(&real->version);
+    return *version ? version : 0;
+}
+
+static void *ask_loader(const struct pt_real *real)
+{
+    const char *version = version_of(real);
+    return version && dlvsym ? dlvsym(RTLD_NEXT, at(&real->name), version) : dlsym(RTLD_NEXT, at(&real->name));
+}
+
+static void set(const struct pt_real *real, void *found)
+{
+    __atomic_store_n((void **)(pt_u64)at(&real->slot), found ? found : (void *)missing, __ATOMIC_RELEASE);
+}
+
+void pt_reals_prepare(void)
+{
+    static pt_u32 is_to_be_done = 1; /* in a page that is written to anyway */
+    if (!__atomic_load_n(&is_to_be_done, __ATOMIC_ACQUIRE))
         return;
-    for (const struct pt_real *real = __start_pt_reals; real < __stop_pt_reals; real++) {
-        void *found = find(real);
-        __atomic_store_n(real->slot, found ? found : (void *)missing, __ATOMIC_RELEASE);
-    }
-    __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+    if (pt_next_prepare() < 0)
+        for (const struct pt_real *real = __start_pt_reals; real < __stop_pt_reals; real++)
+            set(real, ask_loader(real));
+    __atomic_store_n(&is_to_be_done, 0, __ATOMIC_RELEASE);
+}
+
+void pt_real_resolve(const struct pt_real *real)
+{
+    pt_reals_prepare();
+    if (pt_next_prepare() == 0)
+        set(real, pt_next_find(at(&real->name), version_of(real)));
 }

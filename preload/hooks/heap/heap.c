@@ -18,6 +18,7 @@
 #include "core/emit.h"
 #include "core/file/attach.h"
 #include "core/file/image_state.h"
+#include "core/real/next.h"
 #include "core/options.h"
 #include "boot_heap.h"
 #include "heap_sample.h"
@@ -49,7 +50,7 @@ static pt_u32 resolution;
 
 static void resolve_one(const char *name, void *slot)
 {
-    void *found = dlsym(RTLD_NEXT, name);
+    void *found = pt_next_prepare() == 0 ? pt_next_find(name, 0) : dlsym(RTLD_NEXT, name);
     if (found)
         __atomic_store_n((void **)slot, found, __ATOMIC_RELEASE);
 }

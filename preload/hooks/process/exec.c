@@ -16,6 +16,7 @@
 #include "core/sandbox.h"
 #include "core/sys.h"
 #include "hooks/hook.h"
+#include "exec.h"
 #include "target.h"
 
 CUSTOM_RAW(int, execve, (const char *path, char *const *argv, char *const *envp), (path, argv, envp))
@@ -33,6 +34,13 @@ CUSTOM_RAW(int, posix_spawnp,
            (pid_t * pid, const char *name, const void *actions, const void *attributes, char *const *argv,
             char *const *envp),
            (pid, name, actions, attributes, argv, envp))
+
+void pt_exec_find_functions(void)
+{
+    PT_RESOLVE(execve);
+    PT_RESOLVE(execv);
+    PT_RESOLVE(execvp);
+}
 
 /* What has to be undone if the exec returns. */
 struct attempt {

@@ -8,14 +8,20 @@
 #include <pthread.h>
 #include <pty.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <utmp.h>
 
 #include "core/file/attach.h"
 #include "core/file/prepare.h"
 #include "core/names/intern.h"
+#include "core/private.h"
 #include "core/process.h"
+#include "core/sandbox.h"
+#include "core/sys.h"
+#include "core/valgrind.h"
 #include "hooks/hook.h"
+#include "exec.h"
 
 CUSTOM(void, exit, (int status), (status))
 CUSTOM(void, _exit, (int status), (status))
@@ -39,9 +45,37 @@ static PT_NOINLINE void commanded(pt_u64 start, pt_u64 end, const char *command,
     pt_spent(PT_EV_proc_system, start, end, 0, pt_words((pt_u32)status, text), 0);
 }
 
-HOOK(pid_t, fork, (void), (), io, forked(start, end, ret))
-HOOK(pid_t, __fork, (void), (), io, forked(start, end, ret))
-HOOK(pid_t, _Fork, (void), (), io, forked(start, end, ret))
+/* What each child would do again, which begins without its parent's pages of libc: find what it calls. And it has no
+ * use for the caller's working memory, which would only be copied. */
+static PT_NOINLINE void prepare_forks(void)
+{
+    static pt_u32 is_done;
+    if (is_done)
+        return;
+    is_done = 1;
+    PT_RESOLVE(exit);
+    PT_RESOLVE(_exit);
+    pt_exec_find_functions();
+    if (pt_self->priv && pt_may_call() && !pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0)) /* its child would not know */
+        pt_syscall3(SYS_madvise, pt_self->priv, sizeof *pt_self->priv, MADV_DONTFORK);
+}
+
+#define HOOK_FORK(name)                                                                                                \
+    CUSTOM(pid_t, name, (void), ())                                                                                    \
+    PT_EXPORT pid_t name(void)                                                                                         \
+    {                                                                                                                  \
+        if (pt_unlikely(!pt_switches.io))                                                                              \
+            return real_##name();                                                                                      \
+        prepare_forks();                                                                                               \
+        const pt_u64 start = pt_clock();                                                                               \
+        const pid_t ret = real_##name();                                                                               \
+        const pt_u64 end = pt_clock();                                                                                 \
+        forked(start, end, ret);                                                                                       \
+        return ret;                                                                                                    \
+    }
+HOOK_FORK(fork)
+HOOK_FORK(__fork)
+HOOK_FORK(_Fork)
 HOOK(int, system, (const char *command), (command), io, commanded(start, end, command, ret))
 CUSTOM(int, pthread_create,
        (pthread_t * thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument),

@@ -204,6 +204,12 @@ sem_t *hook_sem_open(const char *name, int flags, mode_t mode, unsigned value)
  * attempt has taken. */
 static int is_libc_next(void)
 {
+    PT_RESOLVE(pthread_mutex_lock), PT_RESOLVE(__pthread_mutex_lock);
+    PT_RESOLVE(pthread_mutex_trylock), PT_RESOLVE(own_mutex_trylock);
+    PT_RESOLVE(pthread_rwlock_rdlock), PT_RESOLVE(__pthread_rwlock_rdlock);
+    PT_RESOLVE(pthread_rwlock_tryrdlock), PT_RESOLVE(own_tryrdlock);
+    PT_RESOLVE(pthread_rwlock_wrlock), PT_RESOLVE(__pthread_rwlock_wrlock);
+    PT_RESOLVE(pthread_rwlock_trywrlock), PT_RESOLVE(own_trywrlock);
     return real_pthread_mutex_lock == real___pthread_mutex_lock &&
            real_pthread_mutex_trylock == real_own_mutex_trylock &&
            real_pthread_rwlock_rdlock == real___pthread_rwlock_rdlock &&

@@ -28,7 +28,7 @@ PT_ALWAYS_INLINE void pt_be_attached(void)
  *
  *     LOCK(name, version, parameters, arguments, goes_ahead, attempt, look, record)
  *
- * version     of the real function, 0 = the default
+ * version     of the real function, "" = the default
  * goes_ahead  true: the real call cannot wait, or must not be preceded by an attempt
  * attempt     the try function: 0 = taken, anything else is for the real call to answer (EDEADLK, EAGAIN and EINVAL
  *             come again; EBUSY becomes a wait)

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * next.c - finds the functions behind ours in the objects that the program started with.
+ *
+ * pt_next_prepare is entered by the constructor, or earlier by the first hooked call of another library's constructor;
+ * pt_next_find from anywhere, at any time: it only reads. The order is that of dlsym: the one in which the loader
+ * mapped the objects. Those that are loaded later are never looked at: they may go away, and all functions of a family
+ * must come from one.
+ */
+#include "next.h"
+
+#include <elf.h>
+#include <sys/auxv.h>
+
+#include "symbol_table.h"
+
+#define MOST_OBJECTS 64u
+
+enum { USABLE, UNUSABLE, NOT_PREPARED };
+static pt_u32 state = NOT_PREPARED;
+static pt_u32 n_objects;
+static struct pt_symbol_table objects[MOST_OBJECTS];
+
+/* ld.so's list of what it has loaded; musl has none. Not dl_iterate_phdr, which the host may have a version of its own
+ * of, and which waits for other threads. */
+#pragma weak _r_debug
+
+static const struct link_map *ours(void)
+{
+    const struct link_map *map = &_r_debug ? _r_debug.r_map : 0;
+    while (map && map->l_ld != _DYNAMIC)
+        map = map->l_next;
+    return map;
+}
+
+/* How many objects there are; 0 = not all can be read. */
+static pt_u32 read_objects(void)
+{
+    const pt_u64 of_kernel = getauxval(AT_SYSINFO_EHDR);
+    const struct link_map *map = ours();
+    pt_u32 n = 0;
+    for (map = map ? map->l_next : 0; map; map = map->l_next)
+        if (map->l_addr != of_kernel &&
+            (n == MOST_OBJECTS || pt_symbol_table_read(&objects[n++], map->l_addr, map->l_ld) < 0))
+            return 0;
+    return n;
+}
+
+int pt_next_prepare(void)
+{
+    if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == NOT_PREPARED) {
+        __atomic_store_n(&n_objects, read_objects(), __ATOMIC_RELEASE);
+        __atomic_store_n(&state, pt_next_find("dlsym", 0) ? USABLE : UNUSABLE, __ATOMIC_RELEASE);
+    }
+    return __atomic_load_n(&state, __ATOMIC_RELAXED) == USABLE ? 0 : -1;
+}
+
+/* NULL = it is no function. One with several forms (IFUNC) chooses when it is asked. */
+static void *function_of(const struct pt_symbol_table *table, const pt_symbol *symbol)
+{
+    const pt_u32 type = ELF64_ST_TYPE(symbol->st_info);
+    void *const address = (void *)(table->base + symbol->st_value);
+    if (!symbol->st_value)
+        return 0;
+    if (type == STT_GNU_IFUNC)
+        return ((void *(*)(void))address)();
+    return type == STT_FUNC || type == STT_NOTYPE ? address : 0;
+}
+
+void *pt_next_find(const char *name, const char *version)
+{
+    void *found = 0;
+    for (pt_u32 i = 0; i < n_objects && !found; i++) {
+        const struct pt_symbol_table *table = &objects[i];
+        const pt_symbol *symbol = pt_symbol_find(table, name, version);
+        found = symbol ? function_of(table, symbol) : 0;
+    }
+    return found;
+}
