@@ -118,25 +118,26 @@ class RecordsTest(DoubleTest):
         self.assertEqual((copy["srcDeviceId"], copy["dstDeviceId"], copy["bytes"], copy["copyKind"]), (1, 0, 65536, 10))
 
     def test_waits(self):
-        """Who waited for which stream and event, and queries that found them busy."""
-        outcome = self.assert_ran(self.workload("unready", program="kernel gemm 3e6"))
+        """Who waited for which stream and event, and queries that found them busy. The work takes a second, in which the host asks
+        twice: nobody keeps it from a CPU for that long."""
+        outcome = self.assert_ran(self.workload("unready", program="kernel gemm 1e9"))
         first, second, third, fourth, ms = outcome.out.split()
         self.assertEqual([first, second, third, fourth], ["600", "600", "0", "0"])
-        self.assertGreater(float(ms), 2.7)  # more where the host was held up between the two events, as on a real GPU
+        self.assertGreater(float(ms), 900)  # more where the host was held up between the two events, as on a real GPU
         waits = outcome.recorded("wait")
         self.assertEqual([(w["type"], w["returnValue"]) for w in waits], [(3, 600), (1, 600), (1, 0)])
-        self.assertGreater(waits[2]["end"] - waits[2]["start"], 2e6)
+        self.assertGreater(waits[2]["end"] - waits[2]["start"], 0)
 
     def test_waits_without_queries(self):
         """cuptiActivityEnableAllSyncRecords(0), which only 13 has, leaves out the queries that found their work busy."""
-        outcome = self.assert_ran(self.workload("unready", program="kernel gemm 3e6", CLIENT_OPTIONS="no_unready"))
+        outcome = self.assert_ran(self.workload("unready", program="kernel gemm 1e9", CLIENT_OPTIONS="no_unready"))
         self.assertEqual([(w["type"], w["returnValue"]) for w in outcome.recorded("wait")], [(1, 0)])
         older = self.assert_ran(self.workload("unready", major=12, CLIENT_OPTIONS="no_unready"))
         self.assertEqual(older.result("unready"), -1)
 
     def test_free_waits(self):
         """cudaFree returns when the device is idle; freeing on a stream does not wait."""
-        outcome = self.assert_ran(self.workload("pool", 2, program="kernel tiny 5e6"))
+        outcome = self.assert_ran(self.workload("pool", 2, program="kernel tiny 4e8"))
         calls = {t["name"]: t for t in outcome.true("api")}
         last = max(t["end_ns"] for t in outcome.true("kernel"))
         self.assertGreaterEqual(calls["cudaFree"]["end_ns"], last)
