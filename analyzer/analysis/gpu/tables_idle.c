@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "facts/workers.h"
+#include "profile/process_name.h"
 #include "symbols/demangle.h"
 #include "util/auto.h"
 
@@ -16,21 +17,23 @@ enum { MAX_PLACES = 100 };
 
 /* ---- where ---- */
 
-static const char *name_of(struct pt_metrics *metrics, const struct pt_gpu_place *place)
+static const char *name_of(struct pt_profile *profile, const struct pt_gpu_place *place)
 {
+    struct pt_metrics *metrics = &profile->metrics;
     const struct pt_process *process = place->process;
-    const char *comm = process->comm ? process->comm : pt_base_name(process->exe);
-    const char *kind = pt_is_worker(process) ? "worker" : comm;
+    const char *kind = pt_is_worker(process) ? "worker" : pt_process_name(profile, process);
+    const char *which = process->rank < 0 ? "" : ", process"; /* "train rank 1 4242" would be two numbers in a row */
     if (!place->tid || place->tid == process->pid)
-        return pt_metrics_format(metrics, "%s %u", kind, process->pid);
-    return pt_metrics_format(metrics, "thread %u of %s %u", place->tid, kind, process->pid);
+        return pt_metrics_format(metrics, "%s%s %u", kind, which, process->pid);
+    return pt_metrics_format(metrics, "thread %u of %s%s %u", place->tid, kind, which, process->pid);
 }
 
 /* NULL = not known. */
-static const char *where_of(struct pt_metrics *metrics, const struct pt_gpu_place *place)
+static const char *where_of(struct pt_profile *profile, const struct pt_gpu_place *place)
 {
+    struct pt_metrics *metrics = &profile->metrics;
     if (place->inner != PT_GPU_CAUSE__COUNT && place->process) {
-        const char *did = pt_gpu_causes[place->inner].label, *who = name_of(metrics, place);
+        const char *did = pt_gpu_causes[place->inner].label, *who = name_of(profile, place);
         if (place->inner == PT_GPU_CAUSE_data_wait)
             return pt_metrics_format(metrics, "%s: %s", who, place->text ? place->text : "waiting for work");
         if (place->text)
@@ -45,7 +48,7 @@ static const char *where_of(struct pt_metrics *metrics, const struct pt_gpu_plac
         PT_AUTO(pt_freep) char *demangled = pt_demangle(place->text);
         return pt_metrics_text(metrics, demangled ? demangled : place->text);
     }
-    return place->process ? name_of(metrics, place) : NULL;
+    return place->process ? name_of(profile, place) : NULL;
 }
 
 /* ---- causes ---- */
@@ -111,7 +114,7 @@ static void add_cause(struct pt_gpu *gpu, struct pt_rows *rows, const struct cau
                           .cause = pt_named(pt_gpu_causes[sum->cause].id, pt_gpu_causes[sum->cause].label),
                           .seconds = (double)sum->ns / 1e9,
                           .share_percent = 100 * (double)sum->ns / (double)device->idle_ns,
-                          .where = where_of(rows->metrics, sum->top),
+                          .where = where_of(gpu->profile, sum->top),
                           .gaps = gaps_value(device->gaps_of[sum->cause]),
                           .device = device->number,
                       });
@@ -127,7 +130,7 @@ static void set_metrics(struct pt_gpu *gpu, pt_u32 stage, const struct cause_sum
     if (!sums[0].ns)
         return;
     pt_metrics_set(metrics, scope, "gpu.idle.top_cause", pt_text(pt_gpu_causes[sums[0].cause].label));
-    pt_metrics_set(metrics, scope, "gpu.idle.top_where", pt_text(where_of(metrics, sums[0].top)));
+    pt_metrics_set(metrics, scope, "gpu.idle.top_where", pt_text(where_of(gpu->profile, sums[0].top)));
 }
 
 static void causes_table(struct pt_gpu *gpu, pt_u32 stage)
@@ -188,7 +191,7 @@ static void places_table(struct pt_gpu *gpu, pt_u32 stage)
             pt_rows_add(
                 &rows, &(struct place_row){
                            .cause = pt_named(pt_gpu_causes[sorted[i]->cause].id, pt_gpu_causes[sorted[i]->cause].label),
-                           .where = where_of(rows.metrics, sorted[i]),
+                           .where = where_of(gpu->profile, sorted[i]),
                            .seconds = (double)sorted[i]->ns / 1e9,
                            .gaps = gaps_value(sorted[i]->gaps),
                            .device = gpu->devices.items[sorted[i]->device]->number,

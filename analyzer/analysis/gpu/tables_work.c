@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/process_name.h"
 #include "symbols/demangle.h"
 #include "util/auto.h"
 #include "tables_memory.h"
@@ -311,7 +312,7 @@ static void collectives_table(struct pt_gpu *gpu, pt_u32 stage)
         if (!own || !own->nccl_calls || pt_gpu_stage_of(gpu, process) != stage)
             continue;
         pt_rows_add(&rows, &(struct rank_row){
-                               .process = process->comm ? process->comm : pt_base_name(process->exe),
+                               .process = pt_process_name(gpu->profile, process),
                                .pid = process->pid,
                                .calls = own->nccl_calls,
                                .total_s = (double)own->nccl_ns / 1e9,

@@ -11,6 +11,7 @@
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "facts/state.h"
+#include "profile/process_name.h"
 #include "lock_holders.h"
 #include "lock_use.h"
 
@@ -192,7 +193,7 @@ static void add_row(const struct barriers *barriers, struct pt_rows *rows, const
         return;
     pt_rows_add(rows, &(struct barrier_row){
                           .barrier = pt_metrics_format(rows->metrics, "0x%llx", (unsigned long long)barrier->addr),
-                          .process = process->comm ? process->comm : pt_base_name(process->exe),
+                          .process = pt_process_name(barriers->profile, process),
                           .pid = process->pid,
                           .rounds = barrier->rounds,
                           .threads = (pt_u64)__builtin_popcountll(barrier->threads),

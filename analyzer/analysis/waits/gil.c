@@ -13,6 +13,7 @@
 #include "facts/state.h"
 #include "facts/time_union.h"
 #include "facts/wait_kind.h"
+#include "profile/process_name.h"
 
 enum { MAX_THREADS = 65536, MAX_ROWS = 50 };
 
@@ -121,7 +122,7 @@ static void add_row(struct pt_profile *profile, struct pt_rows *rows, const stru
     const struct pt_process *process = waiter->thread->process;
     pt_rows_add(rows,
                 &(struct thread_row){
-                    .process = process->comm ? process->comm : pt_base_name(process->exe),
+                    .process = pt_process_name(profile, process),
                     .pid = process->pid,
                     .tid = waiter->thread->tid,
                     .waits = waiter->waits,

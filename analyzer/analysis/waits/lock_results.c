@@ -9,6 +9,7 @@
 
 #include "proftrace/events.h"
 #include "facts/state.h"
+#include "profile/process_name.h"
 
 enum { MAX_ROWS = 50, FEWEST_QUEUES = 100, LEAST_SIGNAL_NS = 1000000 };
 
@@ -52,7 +53,7 @@ static const char *name_of_thread(struct pt_profile *profile, const struct pt_lo
     if (process == lock->process && !lock->is_of_several)
         return name;
     if (holder->tid == process->pid)
-        name = process->comm ? process->comm : pt_base_name(process->exe);
+        name = pt_process_name(profile, process);
     return pt_metrics_format(&profile->metrics, "%s, process %u", name, process->pid);
 }
 
@@ -135,9 +136,7 @@ static void add_row(struct pt_locks *locks, struct pt_table *table, const struct
         return;
     pt_table_add(table, &(struct lock_row){
                             .lock = name_of_lock(&profile->metrics, lock),
-                            .process = !is_one         ? "(several)"
-                                       : process->comm ? process->comm
-                                                       : pt_base_name(process->exe),
+                            .process = is_one ? pt_process_name(profile, process) : "(several)",
                             .pid = is_one ? pt_integer(process->pid) : pt_unknown("several processes waited"),
                             .waits = lock->waits.count,
                             .threads = (pt_u64)__builtin_popcountll(lock->waiters),

@@ -11,6 +11,7 @@
 #include "analysis/analysis.h"
 #include "facts/path/critical_path.h"
 #include "facts/workers.h"
+#include "profile/process_name.h"
 #include "util/auto.h"
 #include "rank_stacks.h"
 
@@ -136,7 +137,7 @@ static void add_row(struct ranks *ranks, struct pt_rows *rows, const struct pt_p
     pt_rows_add(rows, &(struct rank_row){
                           .rank = (pt_u64)process->rank,
                           .pid = process->pid,
-                          .process = process->comm ? process->comm : pt_base_name(process->exe),
+                          .process = pt_process_name(ranks->profile, process),
                           .lived_s = lived_s,
                           .waited_s = waited_s,
                           .worked_s = lived_s > waited_s ? lived_s - waited_s : 0,
