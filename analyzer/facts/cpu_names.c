@@ -126,8 +126,11 @@ static const char *name_of(struct pt_cpu_view *view, const struct pt_cpu_node *n
         return frame->function;
     if (view->code_of[node->module] == PT_CODE_JIT)
         return jit_name(view, node);
-    const char *base = pt_base_name(path);
-    PT_AUTO(pt_freep) char *text = *base == '[' ? pt_strdup(base) : pt_asprintf("[%s]", *base ? base : "unknown");
+    const char *base = pt_base_name(path), *near = frame ? frame->near : NULL;
+    PT_AUTO(pt_freep)
+    char *text = *base == '[' ? pt_strdup(base)
+                 : near       ? pt_asprintf("[%s near %.*s]", base, pt_code_plain_length(near), near)
+                              : pt_asprintf("[%s]", *base ? base : "unknown");
     return pt_intern_text(&view->texts, text);
 }
 

@@ -20,11 +20,12 @@
 
 /* A function as it is shown: frames of one name in one module are one. */
 struct pt_cpu_function {
-    const char *name; /* never NULL: "[libfoo.so]" where nobody knows, "[kernel]", "[cut]", "JIT code (V8)" */
+    const char *name; /* never NULL: "[libfoo.so]" where nobody knows, or "[libfoo.so near foo_open]" where it exports
+                         that just behind; "[kernel]", "[cut]", "JIT code (V8)" */
     const char *file; /* NULL = unknown */
     const char *module;
-    pt_u32 line;            /* where most of its time went; 0 = unknown */
-    bool has_name;          /* it is the function's own; all code of the file without one is one function */
+    pt_u32 line;   /* where most of its time went; 0 = unknown */
+    bool has_name; /* it is the function's own; all code of the file without one, near the same, is one function */
     enum pt_code_kind code; /* by its module */
 };
 

@@ -21,7 +21,7 @@
 #define NAME "symbols.cache"
 enum { MOST_BYTES = 64 << 20, MOST_TEXT_BYTES = 1 << 20, MOST_FRAMES = 64 };
 
-static const char head[] = "proftrace symbols 1 " PROFTRACE_VERSION "\n";
+static const char head[] = "proftrace symbols 2 " PROFTRACE_VERSION "\n";
 
 static pt_u64 sum_of(const char *bytes, size_t n)
 {
@@ -79,6 +79,7 @@ static void get_address(struct reader *r, struct pt_symbol_cache *cache)
         struct pt_cached_frame frame = {.function = get_text(r)};
         frame.file = get_text(r);
         frame.line = (pt_u32)get(r, UINT32_MAX);
+        frame.near = get_text(r);
         pt_vec_push(&cache->frames, frame);
     }
     pt_vec_push(&cache->addresses, address);
@@ -161,6 +162,7 @@ static void put_file(struct pt_str *out, const struct pt_symbol_cache *cache, co
             put_text(out, cache->frames.items[j].function);
             put_text(out, cache->frames.items[j].file);
             put(out, cache->frames.items[j].line);
+            put_text(out, cache->frames.items[j].near);
         }
     }
 }

@@ -18,6 +18,7 @@
 struct pt_cached_frame {
     const char *function, *file; /* NULL = unknown */
     pt_u32 line;
+    const char *near; /* NULL = none */
 };
 
 struct pt_cached_address {

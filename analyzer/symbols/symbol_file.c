@@ -18,6 +18,7 @@
 #include "util/vec.h"
 #include "debuginfod.h"
 #include "elf_image.h"
+#include "neighbours.h"
 #include "unit_functions.h"
 
 #define MAX_SYMBOLS (20u << 20)
@@ -45,6 +46,8 @@ struct pt_symbol_file {
         PT_VEC(struct unit_range);
     } units;
     struct pt_unit_functions unit_functions;
+    bool has_only_exports; /* it is stripped, and nobody has its debug information: functions are those that it exports
+                            */
 };
 
 /* ---- ELF symbols ---- */
@@ -138,12 +141,15 @@ static void load_symbols(struct pt_symbol_file *file, Elf *elf)
     Elf_Scn *section = NULL;
     while (elf && (section = elf_nextscn(elf, section))) {
         GElf_Shdr header;
-        if (gelf_getshdr(section, &header) && (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-            add_symbols(file, elf, section, &header);
+        if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+            continue;
+        add_symbols(file, elf, section, &header);
+        file->has_only_exports &= header.sh_type == SHT_DYNSYM;
     }
 }
 
-static const struct function_symbol *find_function(const struct pt_symbol_file *file, pt_u64 address)
+/* The number of the first function that begins behind the address. */
+static size_t first_behind(const struct pt_symbol_file *file, pt_u64 address)
 {
     size_t low = 0, high = file->functions.n;
     while (low < high) {
@@ -153,6 +159,12 @@ static const struct function_symbol *find_function(const struct pt_symbol_file *
         else
             high = middle;
     }
+    return low;
+}
+
+static const struct function_symbol *find_function(const struct pt_symbol_file *file, pt_u64 address)
+{
+    const size_t low = first_behind(file, address);
     /* Aliases are neighbours in the table, and a function may enclose a local one: search a few entries back. */
     for (size_t back = 0; back < 16 && back < low; back++) {
         const struct function_symbol *found = &file->functions.items[low - 1 - back];
@@ -160,6 +172,14 @@ static const struct function_symbol *find_function(const struct pt_symbol_file *
             return found;
     }
     return NULL;
+}
+
+/* The exported function that begins next, for code of a stripped file that no name is for. */
+static const char *near_export(const struct pt_symbol_file *file, pt_u64 address)
+{
+    const size_t next = file->has_only_exports ? first_behind(file, address) : file->functions.n;
+    const struct function_symbol *found = next < file->functions.n ? &file->functions.items[next] : NULL;
+    return found && pt_are_neighbours(file->main.elf, address, found->start) ? found->name : NULL;
 }
 
 /* ---- DWARF ---- */
@@ -272,10 +292,13 @@ pt_u32 pt_symbol_file_find(struct pt_symbol_file *file, pt_u64 address, struct p
     memset(ret_symbols, 0, PT_MAX_INLINED * sizeof *ret_symbols);
     pt_u32 n = find_in_dwarf(file, address, ret_symbols);
     const struct function_symbol *found = find_function(file, address);
-    if (!n && found)
-        n = 1;
+    if (!n && !found) {
+        ret_symbols[0].near = near_export(file, address);
+        return ret_symbols[0].near ? 1 : 0;
+    }
+    n = n ? n : 1;
     /* Units in assembler have lines and no functions. */
-    if (n && !ret_symbols[n - 1].function && found)
+    if (!ret_symbols[n - 1].function && found)
         ret_symbols[n - 1].function = found->name;
     return n;
 }
@@ -356,6 +379,7 @@ struct pt_symbol_file *pt_symbol_file_open(const char *path, const pt_u8 *build_
     struct pt_symbol_file *file = pt_calloc(1, sizeof *file);
     file->main = image;
     load_dwarf(file, path, build_id, build_id_bytes);
+    file->has_only_exports = !file->dwarf;
     load_symbols(file, file->main.elf);
     load_symbols(file, file->debug.elf);
     sort_functions(file->functions.items, file->functions.n);

@@ -22,6 +22,7 @@ struct pt_symbol {
     const char *function; /* as in the file: mangled; NULL = unknown */
     const char *source;   /* NULL = unknown */
     pt_u32 line;          /* 0 = unknown */
+    const char *near;     /* without a function: what a stripped file exports just behind it; NULL = nothing is near */
 };
 
 /* The functions at an address of the file, innermost inlined one first; returns how many (0 = unknown). The texts live

@@ -71,7 +71,8 @@ static struct found *found_in_cache(struct pt_symbols *symbols, const char *path
         found->frames[i] = (struct pt_frame){.function = text_or_null(symbols, frame->function),
                                              .file = text_or_null(symbols, frame->file),
                                              .line = frame->line,
-                                             .module = path};
+                                             .module = path,
+                                             .near = text_or_null(symbols, frame->near)};
     }
     return found;
 }
@@ -112,7 +113,7 @@ static void add_to_cache(struct pt_symbol_cache *cache, const struct known_file 
                         .address = known->frames.entries[i].key, .n = found->n, .first = (pt_u32)cache->frames.n}));
         for (pt_u32 j = 0; j < found->n; j++)
             pt_vec_push(&cache->frames, ((struct pt_cached_frame){found->frames[j].function, found->frames[j].file,
-                                                                  found->frames[j].line}));
+                                                                  found->frames[j].line, found->frames[j].near}));
     }
     pt_vec_push(&cache->files, file);
 }
@@ -231,6 +232,7 @@ static struct found *look_up(struct pt_symbols *symbols, struct known_file *know
         found->frames[i].function = readable_name(symbols, list[i].function);
         found->frames[i].file = text_or_null(symbols, list[i].source);
         found->frames[i].line = list[i].line;
+        found->frames[i].near = readable_name(symbols, list[i].near);
     }
     return found;
 }

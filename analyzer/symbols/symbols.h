@@ -26,6 +26,8 @@ struct pt_frame {
     const char *file;     /* source file; NULL = unknown */
     pt_u32 line;          /* 0 = unknown */
     const char *module;   /* path of the executable or library; NULL = unknown */
+    const char *near;     /* of code without a name in a stripped file: the function that it exports next, demangled. A
+                             hint,     no name: often, not always, it is of the same source file. NULL = none is near */
 };
 
 /* What was looked up before is read from the run directory `folder`, and what is new is kept there, as symbol_cache.h

@@ -23,9 +23,11 @@ static void put_frame(struct pt_str *out, const struct pt_process *process, cons
         pt_str_printf(out, "%s (%s:%u)", frame->function, pt_base_name(frame->file), frame->line);
     else if (frame->function)
         pt_str_printf(out, "%s (%s)", frame->function, frame->module ? pt_base_name(frame->module) : "?");
-    else if (module)
+    else if (module) {
         pt_str_printf(out, "%s+0x%llx", pt_base_name(module->path), (unsigned long long)(address - module->load_bias));
-    else
+        if (frame->near)
+            pt_str_printf(out, " near %.*s", pt_code_plain_length(frame->near), frame->near);
+    } else
         pt_str_printf(out, "0x%llx", (unsigned long long)address);
 }
 
