@@ -23,6 +23,7 @@ import analysis
 import launcher
 import measure
 import table
+import unwinding
 from tracers import SessionDaemon, tracers
 from workloads import WORKLOADS, Places
 
@@ -77,6 +78,7 @@ def measure_all(args, places, progress):
         by_key, repeats = {w.key: w for w in WORKLOADS}, 1 if args.quick else 3
         found = analysis.figures(by_key, known, places, proftrace, repeats, args.quick, args.large)
         found += launcher.figures(by_key["I1"], known["bare"], places, proftrace, repeats, args.quick)
+        found += unwinding.figures(by_key["M1"], known["sampled"], places, proftrace, args.quick)
         figures = {f.key: f for f in found}
     present = [t.title.strip("*") for t in known.values()]
     return table.page(chosen, series, figures, circumstances(rounds, load, present), args.quick)

@@ -27,7 +27,8 @@ def verdicts(series, figures):
         found = measured(target, series, figures)
         if not found:
             continue
-        met = found[0] >= target.limit if target.at_least else found[0] <= target.limit
+        shown = round(found[0], target.digits)  # "1.03, at most 1.03: missed" would be read as a mistake
+        met = shown >= target.limit if target.at_least else shown <= target.limit
         sign = "at least" if target.at_least else "at most"
         body.append((target.what, f"{sign} {target.limit:g}", f"{found[1]} {target.unit}", "met" if met else "**missed**"))
     return rows_of(("what", "target", "measured", ""), body)

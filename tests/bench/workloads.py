@@ -44,7 +44,7 @@ def hook(key, kind, title, operation, size):
     return Workload(key, title, operation, program("b_hooks", lambda p: kind), size, max(size // 200, 10), ["bare", "sampled"])
 
 
-# Five short commands, of which two are forked only and three are executed, too; a hundred times.
+# Five short commands, of which two are forked only and three are executed, too, a hundred times: 800 images of processes.
 STORM = "for i in {1..100}; do /bin/true; (:); /bin/echo -n; x=$(:); /bin/true; done"
 
 OURS = ["bare", "off", "sampled", "full", "wheel", "wheel-full"]
@@ -59,6 +59,8 @@ WORKLOADS = [
              lambda p, n: [f"{p.programs}/b_larson", "16", "2", str(n), "5000"], 50000, 1000, OURS, events=2),
     Workload("P1", "PyTorch training, two DataLoader workers, 2 epochs", "step", python("b_train.py", lambda p: f"{p.data}/p1"),
              2, 0, ["bare", "sampled", "full", "jemalloc-sampling", "lttng"]),
+    Workload("P1/0", "the same with PROFTRACE_PYTHON=0: without phases and places in Python", "step", python("b_train.py", lambda p: f"{p.data}/p1"),
+             2, 0, ["bare", "sampled"], env={"PROFTRACE_PYTHON": "0"}),
     Workload("P15", "PyTorch training of 15 s, from the command to the prompt", "step",
              python("b_train.py", lambda p: f"{p.data}/p1"), 14, 0, ["bare", "run", "memray"]),
     Workload("P2", "JSON churn in Python, default allocator", "round", python("b_json.py"), 20, 2,
@@ -92,9 +94,10 @@ WORKLOADS = [
     Workload("files", "5,000 small files opened, read and closed from Python", "file",
              python("b_small_files.py", lambda p: f"{p.data}/small"), 5000, 500, ["bare", "sampled", "full", "strace"]),
     Workload("start", "/bin/true started and ended, one after another", "process",
-             lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/true"], 300, 10, ["bare", "off", "sampled", "full", "wheel", "lttng"]),
+             lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/true"], 300, 10, ["bare", "off", "sampled", "full", "wheel", "lttng"],
+             events=1),
     Workload("storm", "a script of 500 short commands: two in five are forked, three are executed, too", "script",
-             lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/bash", "-c", STORM], 9, 1, ["bare", "sampled"], events=500),
+             lambda p, n: [f"{p.programs}/b_start", str(n), "/bin/bash", "-c", STORM], 9, 1, ["bare", "sampled"], events=800),
     Workload("python", "python3 -c pass started and ended, one after another", "process",
              lambda p, n: [f"{p.programs}/b_start", str(n), PYTHON, "-c", "pass"], 100, 4, ["bare", "sampled"]),
     Workload("python0", "the same with PROFTRACE_PYTHON=0: the difference is what looking into Python costs", "process",
