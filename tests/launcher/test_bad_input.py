@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import unittest
 
@@ -179,6 +180,19 @@ class BadInput(LauncherCase):
         self.assertEqual((done.returncode, len(lines)), (5, 1), done.stderr)
         self.assertIn("was not traced", lines[0])
         self.assertIn("program", lines[0])
+
+    def test_the_same_untraced_program_is_one_line(self):
+        """With how often it was started: a script that starts one a thousand times would fill the report."""
+        often = self.compile("int main(void){return 0;}", "-static", name="often")
+        self.compile("int main(void){return 0;}", "-static", name="twice")
+        self.run_it("sh", "-c", f"for i in 1 2 3 4 5 6 7; do {often}; done; ./twice; ./twice")
+        text = self.proftrace("report", "--full").stdout.decode()
+        self.assertEqual(re.findall(r"^\S*(often|twice) +static program +(\d+)$", text, re.M), [("often", "7"), ("twice", "2")])
+        told = re.findall(r"(often|twice): static program .*, (\d) times", self.proftrace("info").stdout.decode())
+        self.assertEqual(told, [("often", "7"), ("twice", "2")])
+        report = json.loads(self.proftrace("report", "--format", "json").stdout)
+        listed = [(os.path.basename(p["exe"]), p["times"]) for p in report["processes"] if not p["traced"]]
+        self.assertEqual((listed, report["trace_quality"]["untraced"]), ([("often", 7), ("twice", 2)], 2))
 
 
 if __name__ == "__main__":
