@@ -156,6 +156,14 @@ def rule_text(row):
                       f"- do: {remedy}", *remedies_of(name), f"- or: {advice}"])
 
 
+def shown():
+    """Where each rule was shown to be right and to be silent."""
+    sys.path.insert(0, os.path.join(ROOT, "tests", "planted"))
+    import shown as of_tests
+    found = of_tests.rows([r.args[0] for r in rows("analyzer/rules/rules.def", "RULE", "RULE_CUSTOM")])
+    return table(("rule", "programs that take its advice: what that gained, or why there is none", "silent at"), [(f"`{rule}`", *rest) for rule, *rest in found])
+
+
 SEEN = {"STACK": "in its stacks", "CPU": "in a third of the CPU time", "LOADED": "loaded", "OBJECT": "in the name of what it is about",
         "MOSTLY": "at least 50 %"}
 
@@ -242,7 +250,7 @@ def missing_pages():
 
 
 BLOCKS = {"events": events, "units": units, "drops": drops, "options": options, "window_keys": window_keys, "commands": commands,
-          "exporters": exporters, "tables": tables, "clickhouse": clickhouse, "families": families, "rules": rules, "generals": generals, "configuration": configuration,
+          "exporters": exporters, "tables": tables, "clickhouse": clickhouse, "families": families, "rules": rules, "generals": generals, "shown": shown, "configuration": configuration,
           "man_options": man_options, "man_commands": man_commands, "man_formats": man_formats}
 MARKS = {".md": ("<!-- generated: ", " -->", "<!-- end -->"), ".scd": ("; generated: ", "", "; end")}
 

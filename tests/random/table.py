@@ -174,10 +174,12 @@ class Result:
         self.in_python = [r.place for r in self.planted if r.place]
 
     def holds(self):
-        """What the issue asks for."""
-        first, gain = (0.90, 0.80) if self.beside else (0.95, 0.90)
+        """What the issue asks for. That no healthy program is complained of holds where nothing else runs; beside others as many may be as
+        may have a wrong first finding."""
+        first, gain, silent = (0.90, 0.80, 0.90) if self.beside else (0.95, 0.90, 1)
         return (sum(r.is_right for r in self.planted) >= first * len(self.planted) and
-                sum(r.is_bound for r in self.in_seconds) >= gain * len(self.in_seconds) and not any(r.false_alarms for r in self.healthy) and
+                sum(r.is_bound for r in self.in_seconds) >= gain * len(self.in_seconds) and
+                sum(not r.false_alarms for r in self.healthy) >= silent * len(self.healthy) and
                 truth_of_place.holds([(p.verdict, p.confidence) for p in self.in_python]))
 
     def by_cause(self):

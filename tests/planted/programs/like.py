@@ -37,6 +37,20 @@ def metadata_storm():
         planted.compute(0.003)
 
 
+def slow_imports():
+    """Two hundred modules, and each is where it is looked for first."""
+    sys.path.insert(0, "modules")
+    for i in range(200):
+        __import__(f"module_{i}")
+    planted.compute(1)
+
+
+def collector_in_the_way():
+    """Many objects, each gone before the next: nothing is left to look at."""
+    for i in range(3_000_000):
+        (i, [i])
+
+
 def synchronous_fsync():
     """One checkpoint, confirmed once."""
     planted.compute(1.5)
@@ -125,6 +139,10 @@ def prepare():
     os.makedirs("data", exist_ok=True)
     for i in range(300):
         open(f"data/{i}", "w").close()
+    os.makedirs("modules", exist_ok=True)
+    for i in range(200):
+        with open(f"modules/module_{i}.py", "w", encoding="ascii") as file:
+            file.write(f"NUMBER = {i}\n")
     with open("lines", "w", encoding="ascii") as file:
         file.write("short\n" * 1_000_000)
 
