@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/state.h"
 #include "facts/workers.h"
 #include "util/whole.h"
 #include "pass_tables.h"
@@ -185,6 +186,17 @@ static void set_costs(struct pt_metrics *metrics, struct pt_scope scope, const s
                    sums->data ? pt_text(pt_metrics_text(metrics, sums->data)) : pt_unknown("no loader named it"));
 }
 
+/* How much of the time that its main thread computes it has a CPU: what others took of a phase is no cost of it. 1 =
+ * that is not known. */
+static double share_on_cpu(const struct pt_profile *profile, pt_u32 stage, const struct pt_process *process)
+{
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(profile->facts, stage);
+    const pt_u32 thread =
+        cpu->data && process->n_threads ? pt_facts_cpu_thread(profile->facts, &process->threads[0]) : 0;
+    const struct pt_cpu_times *times = thread ? &cpu->data->times[thread] : NULL;
+    return times && times->on_cpu_ns ? (double)times->on_cpu_ns / (double)(times->on_cpu_ns + times->preempted_ns) : 1;
+}
+
 /* Of the process that had most of it. What it takes while modules are imported happens once: that counts apart. */
 static void set_collector(const struct pt_trainings *results, pt_u32 stage)
 {
@@ -192,6 +204,7 @@ static void set_collector(const struct pt_trainings *results, pt_u32 stage)
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct pt_phase_process *most = NULL;
     pt_i64 most_ns = 0, lived_ns = 0;
+    double share = 1;
     for (pt_u32 i = 0; i < results->sums->n_processes; i++) {
         const struct pt_process *process = results->profile->session->processes[i];
         const struct pt_phase_process *phases = results->sums->processes[i];
@@ -202,6 +215,7 @@ static void set_collector(const struct pt_trainings *results, pt_u32 stage)
             most = phases;
             most_ns = ns;
             lived_ns = process->end_ns - process->start_ns;
+            share = share_on_cpu(results->profile, stage, process);
         }
     }
     if (!most)
@@ -209,14 +223,15 @@ static void set_collector(const struct pt_trainings *results, pt_u32 stage)
     /* A second of imports is worth a line, a tenth of one is not; nor are the few collections at the end of a process.
      */
     const pt_u64 calls = most->sums[PT_PHASE_garbage_collection].calls;
-    const pt_i64 imports_ns = most->import_collector_ns > WORTH_A_LINE_NS ? most->import_collector_ns : 0;
-    const pt_i64 running_ns =
-        calls - most->import_collections >= MANY_COLLECTIONS ? most_ns - most->import_collector_ns : 0;
+    const double of_imports_ns = share * (double)most->import_collector_ns;
+    const double imports_ns = of_imports_ns > WORTH_A_LINE_NS ? of_imports_ns : 0;
+    const double running_ns =
+        calls - most->import_collections >= MANY_COLLECTIONS ? share * (double)most_ns - of_imports_ns : 0;
     pt_metrics_set(metrics, scope, "python.collector.calls", pt_integer(calls));
-    pt_metrics_set(metrics, scope, "python.collector.cost_s", pt_seconds(imports_ns + running_ns));
-    pt_metrics_set(metrics, scope, "python.collector.imports_s", pt_seconds(most->import_collector_ns));
+    pt_metrics_set(metrics, scope, "python.collector.cost_s", pt_real((imports_ns + running_ns) / 1e9));
+    pt_metrics_set(metrics, scope, "python.collector.imports_s", pt_real(of_imports_ns / 1e9));
     pt_metrics_set(metrics, scope, "python.collector.percent",
-                   pt_real(pt_percent_of(imports_ns + running_ns, lived_ns)));
+                   pt_real(lived_ns > 0 ? 100 * (imports_ns + running_ns) / (double)lived_ns : 0));
 }
 
 /* What is saved; loading happens once. */
