@@ -56,6 +56,30 @@ class Python(CpuCase):
         self.assertTrue(all("<module> (<string>:" in line for line in in_c), in_c[:2])
 
 
+# What computes is not exported. The caller is a program with names.
+HIDDEN = """
+#include <time.h>
+volatile unsigned long sink;
+static double cpu_s(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+static __attribute__((noinline)) double hidden(double s) { double end = cpu_s() + s; while (cpu_s() < end) for (int i = 0; i < 20000; i++) sink += i; return end; }
+double visible(double s) { return hidden(s) + 1; }
+"""
+CALLER = "double visible(double s); int main(void) { return visible(1) < 0; }"
+
+
+class Stripped(CpuCase):
+    def test_code_without_a_name_is_near_what_its_file_exports(self):
+        """Below the caller with a name, and as a row that is no function's."""
+        library, program = (os.path.join(self.folder, name) for name in ("libhidden.so", "caller"))
+        for source, *command in ((HIDDEN, "-O1", "-shared", "-fPIC", "-s", "-o", library), (CALLER, "-o", program, library, f"-Wl,-rpath,{self.folder}")):
+            subprocess.run(["cc", "-fno-optimize-sibling-calls", "-x", "c", "-", "-x", "none", *command], input=source, text=True, check=True)
+        run, _, _ = self.run_it(program)
+        rows = self.report(run)["stages"][0]["cpu_functions"]
+        self.assertEqual(rows[0]["function"], "visible > [libhidden.so near visible]")
+        self.assertGreater(rows[0]["self_percent"], 60)
+        self.assertIn(";[libhidden.so near visible]", self.ask("export", "--to", "collapsed", "-o", "-", run))
+
+
 class Refused(CpuCase):
     def test_schedstat_remains_and_the_report_says_so(self):
         run, profile, output = self.run_it(self.burn, "split", "1.2", before=(os.path.join(self.folder, "no_perf"),))
