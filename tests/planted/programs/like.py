@@ -51,6 +51,31 @@ def collector_in_the_way():
         (i, [i])
 
 
+def rewritten_files():
+    """A log that stays open, and one state that is written anew now and then."""
+    with open("log", "a", encoding="ascii") as log:
+        for i in range(40):
+            for line in range(50):
+                log.write(f"step {i} {line}\n")
+            if i % 10 == 0:
+                planted.write_file("state", 1)
+            planted.compute(0.03)
+
+
+def long_sleeps():
+    """Waits 50 ms for something to settle, once, and computes."""
+    time.sleep(0.05)
+    planted.compute(2)
+
+
+def heap_growth():
+    """Reads all that it will need, and works with it."""
+    rows = [bytes(1000) + bytes([i % 251]) * 1000 for i in range(60_000)]
+    for _ in range(10):
+        planted.compute(0.1)
+        sum(row[-1] for row in rows)
+
+
 def synchronous_fsync():
     """One checkpoint, confirmed once."""
     planted.compute(1.5)
