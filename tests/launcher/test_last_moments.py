@@ -114,9 +114,11 @@ class LastMoments(LauncherCase):
                 self.assertEqual(threads, sorted(threads, key=lambda row: row["silent_s"]))
                 died, = (row for row in threads if row["step"] is not None)
                 self.assertEqual((died["epoch"], died["step"], died["within"]), (2, 41, "outer > " + HOSTILE))
-                # One waits in its read since the start: the report says how long nothing was heard of it, and no more.
-                waits, = (row for row in threads if row["silent_s"] > 0.04)
-                self.assertIsNone(waits["within"])
+                # One waits in its read since the start: the report says how long nothing was heard of it, and no more. So it may say
+                # of others that had no CPU for as long.
+                waits = [row for row in threads if row["silent_s"] > 0.04 and row is not died]
+                self.assertGreaterEqual(len(waits), 1)
+                self.assertEqual({row["within"] for row in waits}, {None})
 
     def test_the_last_twenty_events(self):
         program = self.compile(CRASH.replace("pthread_create(&thread, NULL, read_always", "(void)(read_always"), "-I", INCLUDE, "-pthread")
