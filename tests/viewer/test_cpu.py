@@ -135,8 +135,10 @@ class Training(ViewerCase):
                       if event["ph"] == "X" and event["name"].startswith("enumerate(DataLoader)#")) / 1e6
         report = json.loads(subprocess.run([PROFTRACE, "report", self.run_folder, "--format", "json"], capture_output=True, text=True,
                                            check=True).stdout)
-        # Waits below a tenth of a millisecond are left out.
-        self.assertAlmostEqual(waits_s, report["stages"][0]["time"]["data_wait_s"], delta=0.1 + 0.1 * waits_s)
+        # Waits below a tenth of a millisecond are left out. What the main thread waited for a CPU meanwhile is a part of its own.
+        time = report["stages"][0]["time"]
+        self.assertGreaterEqual(waits_s, 0.9 * time["data_wait_s"] - 0.1, time)
+        self.assertLessEqual(waits_s, 1.1 * (time["data_wait_s"] + time["runnable_s"]) + 0.1, time)
         shown = {"schemaVersion", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds", "deviceProperties", "traceEvents",
                  "traceName"}
         self.assertEqual(set(trace), shown)
