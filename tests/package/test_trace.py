@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """analyze_trace against torch.profiler's own table of the same steps; damaged and foreign files; runs of ours."""
+import contextlib
 import gzip
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -81,6 +83,49 @@ class OfPyTorch(unittest.TestCase):
             self.assertTrue(analyze_trace(cut)["top_cpu_ops"])
 
 
+def kineto(*rows, pid=1):
+    """A trace in Kineto's words: (category, name, track, start, microseconds) and (device type, device, time, bytes held)."""
+    events = []
+    for row in rows:
+        if len(row) == 5:
+            category, name, track, start, took = row
+            events.append({"ph": "X", "cat": category, "name": name, "pid": pid if category == "cpu_op" else 0, "tid": track, "ts": start, "dur": took})
+        else:
+            kind, device, time, held = row
+            events.append({"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": pid, "tid": 7, "ts": time,
+                           "args": {"Total Allocated": held, "Bytes": 1, "Device Type": kind, "Device Id": device}})
+    return json.dumps({"schemaVersion": 1, "traceEvents": events})
+
+
+class WithGpu(unittest.TestCase):
+    """Planted: what a machine with a GPU writes."""
+
+    def analyze(self, *rows, most=10):
+        with tempfile.TemporaryDirectory(prefix="package-") as folder:
+            path = pathlib.Path(folder, "trace.json")
+            path.write_text(kineto(*rows), encoding="ascii")
+            return analyze_trace(path, most)
+
+    def test_kernels_and_copies_by_their_time(self):
+        said = self.analyze(("cpu_op", "aten::mm", 7, 0, 50.0), ("cuda_runtime", "cudaLaunchKernel", 7, 10, 5.0), ("kernel", "sgemm", 20, 30, 400.0),
+                            ("kernel", "sgemm", 24, 100, 250.5), ("kernel", "elementwise", 20, 440, 60.0), ("gpu_memcpy", "Memcpy HtoD", 28, 20, 100.0),
+                            ("gpu_memset", "Memset", 20, 510, 1.25), ("gpu_user_annotation", "ProfilerStep#1", 20, 0, 600.0))
+        # Kernels of two streams run at once: both count.
+        self.assertEqual(said["top_cuda_ops"], [("sgemm", 650.5), ("Memcpy HtoD", 100.0), ("elementwise", 60.0), ("Memset", 1.25)])
+        self.assertEqual(said["top_cpu_ops"], [("aten::mm", 50.0)])
+        self.assertTrue(math.isnan(said["dataloader_time_pct"]))
+        self.assertEqual(self.analyze(("kernel", "a", 20, 0, 1.0), ("kernel", "b", 20, 9, 2.0), most=1)["top_cuda_ops"], [("b", 2.0)])
+
+    def test_each_device_has_a_curve_of_its_own(self):
+        """Of the CPU 10, 90, 20; of the GPU, which holds much more, it only ever grows: one peak each, though they tell in turn."""
+        said = self.analyze((0, -1, 1, 10), (1, 0, 2, 1000), (0, -1, 3, 90), (1, 0, 4, 2000), (0, -1, 5, 20), (1, 0, 6, 3000))
+        self.assertEqual((said["memory_peaks"], said["memory_peaks_reason"]), ([(6.0, 3000), (3.0, 90)], None))
+
+    def test_without_memory_events_it_says_why(self):
+        said = self.analyze(("kernel", "a", 20, 0, 1.0))
+        self.assertEqual((said["memory_peaks"], said["memory_peaks_reason"]), ([], "the trace was made without profile_memory"))
+
+
 class Others(unittest.TestCase):
     def test_no_trace_is_said_so(self):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -95,15 +140,12 @@ class Others(unittest.TestCase):
             subprocess.run([BUILD / "proftrace", "run", "--no-report", "-o", f"{folder}/run", sys.executable, "-c", program], capture_output=True, check=True)
             said = analyze_trace(f"{folder}/run")
         self.assertGreater(said["top_cpu_ops"][0][1], 1000)
-        self.assertEqual(said["top_cuda_ops"], [])
+        self.assertEqual((said["top_cuda_ops"], said["memory_peaks"]), ([], []))
+        self.assertIn("no window of torch.profiler", said["memory_peaks_reason"])
 
     def test_a_run_with_a_profiler_window(self):
         """Its operators are those of the window's trace."""
-        program = HERE.parent / "python" / "programs" / "windowed.py"
-        with tempfile.TemporaryDirectory(prefix="package-") as folder:
-            environment = {**os.environ, "PROFTRACE_WINDOW": "skip_first=3,active=2"}
-            subprocess.run([BUILD / "proftrace", "run", "--no-report", "-o", f"{folder}/run", PYTHON, program], capture_output=True, check=True, env=environment)
-            (window,) = pathlib.Path(f"{folder}/run/torch/Net").iterdir()
+        with self.window("skip_first=3,active=2") as (folder, window):
             has_kineto = b'"traceEvents"' in window.read_bytes()
             of_run, of_window = dict(analyze_trace(f"{folder}/run", 1000)["top_cpu_ops"]), dict(analyze_trace(window, 1000)["top_cpu_ops"])
         for name in filter(lambda name: name.startswith("aten::"), of_run):
@@ -112,6 +154,30 @@ class Others(unittest.TestCase):
                 self.assertAlmostEqual(us, of_window[name], delta=0.01 * us + 2, msg=name)
             self.assertIn(name, of_window)
         self.assertIn("aten::addmm", of_run)
+
+    def test_the_memory_peaks_of_a_run_are_those_of_its_windows(self):
+        with self.window("skip_first=3,active=2,repeat=2,profile_memory") as (folder, *windows):
+            if b'"traceEvents"' not in windows[0].read_bytes():
+                self.skipTest(f"the PyTorch of {PYTHON} writes no memory events")
+            of_run, of_windows = analyze_trace(f"{folder}/run"), [analyze_trace(one)["memory_peaks"] for one in windows]
+        self.assertEqual(len(of_windows), 2)
+        self.assertTrue(all(of_windows))
+        self.assertEqual((of_run["memory_peaks"], of_run["memory_peaks_reason"]), (sorted(sum(of_windows, []), key=lambda one: (-one[1], one[0]))[:10], None))
+
+    def test_a_window_without_profile_memory_has_no_peaks(self):
+        with self.window("skip_first=3,active=2") as (folder, _):
+            said = analyze_trace(f"{folder}/run")
+        self.assertEqual((said["memory_peaks"], said["memory_peaks_reason"]), ([], "the trace was made without profile_memory"))
+
+    @contextlib.contextmanager
+    def window(self, settings):
+        """The folder of a run, and the traces of its windows."""
+        if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True, check=False).returncode:
+            self.skipTest(f"{PYTHON} has no PyTorch")
+        with tempfile.TemporaryDirectory(prefix="package-") as folder:
+            subprocess.run([BUILD / "proftrace", "run", "--no-report", "-o", f"{folder}/run", PYTHON, HERE.parent / "python" / "programs" / "windowed.py"],
+                           capture_output=True, check=True, env={**os.environ, "PROFTRACE_WINDOW": settings})
+            yield folder, *sorted(pathlib.Path(f"{folder}/run/torch/Net").iterdir())
 
 
 if __name__ == "__main__":

@@ -26,10 +26,11 @@ class Operator:
 
 @dataclass
 class Trace:
-    """Sums of a trace. `memory`: bytes that were held, by time in microseconds, as the allocator told them (profile_memory)."""
+    """Sums of a trace. `memory`: for each device and process the bytes that were held, by time in microseconds, as its allocator told them
+    (profile_memory)."""
     cpu: Dict[str, Operator] = field(default_factory=dict)
     gpu: Dict[str, Operator] = field(default_factory=dict)
-    memory: List[Tuple[float, int]] = field(default_factory=list)
+    memory: Dict[Tuple[Any, ...], List[Tuple[float, int]]] = field(default_factory=dict)
     loader_us: float = 0.0
     steps_us: float = 0.0
     steps: int = 0
@@ -100,6 +101,15 @@ def _add_nested(spans: List[Span], operators: Dict[str, Operator]) -> None:
     close(float("inf"))
 
 
+def _add_memory(trace: Trace, start: float, event: Dict[str, Any]) -> None:
+    """Each allocator tells what it holds itself: those of a CPU and of a GPU are two curves."""
+    told = event.get("args") or {}
+    total = told.get("Total Allocated")
+    if isinstance(total, (int, float)):
+        device = event.get("pid"), told.get("Device Type"), told.get("Device Id")
+        trace.memory.setdefault(device, []).append((start, int(total)))
+
+
 def read_trace(path: "str | os.PathLike[str]") -> Trace:
     """A Chrome trace of torch.profiler (.json or .json.gz). ValueError: it is none."""
     trace, threads = Trace(), {}  # type: Tuple[Trace, Dict[Tuple[Any, Any], List[Span]]]
@@ -109,9 +119,7 @@ def read_trace(path: "str | os.PathLike[str]") -> Trace:
             category = event.get("cat") or WITHOUT_KINETO.get(str(event.get("pid")))
             start = float(event.get("ts", 0) or 0)
             if name == "[memory]":
-                total = event.get("args", {}).get("Total Allocated")
-                if isinstance(total, (int, float)):
-                    trace.memory.append((start, int(total)))
+                _add_memory(trace, start, event)
             elif event.get("ph") != "X" or not isinstance(took_us, (int, float)):
                 continue
             elif name.startswith("ProfilerStep#"):
@@ -128,11 +136,36 @@ def read_trace(path: "str | os.PathLike[str]") -> Trace:
     return trace
 
 
-def _peaks(memory: List[Tuple[float, int]], most: int) -> List[Tuple[float, int]]:
+Peaks = List[Tuple[float, int]]
+
+
+def _peaks(traces: List[Trace], most: int) -> Peaks:
     """The highest values after which less was held."""
-    ordered = sorted(memory)
-    found = [now for before, now, after in zip([(0.0, 0), *ordered], ordered, [*ordered[1:], (0.0, 0)]) if before[1] < now[1] >= after[1]]
+    found: Peaks = []
+    for memory in (curve for trace in traces for curve in trace.memory.values()):
+        ordered = sorted(memory)
+        around = zip([(0.0, 0), *ordered], ordered, [*ordered[1:], (0.0, 0)])
+        found += [now for before, now, after in around if before[1] < now[1] >= after[1]]
     return sorted(found, key=lambda one: (-one[1], one[0]))[:most]
+
+
+def _memory_of(traces: List[Trace], most: int, without: str) -> Dict[str, Any]:
+    """`without`: why there are no traces."""
+    reason = without if not traces else None if any(trace.memory for trace in traces) else "the trace was made without profile_memory"
+    return {"memory_peaks": _peaks(traces, most), "memory_peaks_reason": reason}
+
+
+def _windows_of(path: str, stages: List[Any]) -> List[Trace]:
+    """The traces of a run's windows, those that could be read."""
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    files = [row["file"] for stage in stages for row in stage.table("profiler_windows") if row.get("file") and not row.get("problem")]
+    found = []
+    for file in files:
+        try:
+            found.append(read_trace(os.path.join(folder, file)))
+        except (OSError, ValueError):
+            continue
+    return found
 
 
 def _of_run(path: str, most: int) -> Dict[str, Any]:
@@ -147,7 +180,9 @@ def _of_run(path: str, most: int) -> Dict[str, Any]:
                      key=lambda one: (-one[1], one[0]))
     shares = [stage.data["training"].get("dataloader_time_pct") for stage in stages if "training" in stage.data]
     known = [share for share in shares if share is not None]
-    return {"top_cpu_ops": (operators or functions)[:most], "top_cuda_ops": kernels[:most], "memory_peaks": [], "dataloader_time_pct": max(known) if known else nan}
+    return {"top_cpu_ops": (operators or functions)[:most], "top_cuda_ops": kernels[:most],
+            **_memory_of(_windows_of(path, stages), most, "the run has no window of torch.profiler: PROFTRACE_WINDOW=...,profile_memory makes one"),
+            "dataloader_time_pct": max(known) if known else nan}
 
 
 def analyze_trace(trace_path: "str | os.PathLike[str]", most: int = 10) -> Dict[str, Any]:
@@ -155,7 +190,9 @@ def analyze_trace(trace_path: "str | os.PathLike[str]", most: int = 10) -> Dict[
     functions of the CPU profile).
 
     - top_cpu_ops, top_cuda_ops: [(name, microseconds)], self time, the largest first
-    - memory_peaks: [(time in microseconds, bytes)], the largest first; of traces with profile_memory
+    - memory_peaks: [(time in microseconds, bytes)], the largest first, of each device by itself; of traces and windows with profile_memory, on
+      the clock of torch.profiler
+    - memory_peaks_reason: why there are none; None: there are
     - dataloader_time_pct: waiting for the data loader, of the time of the steps; NaN: no step is in it
 
     >>> with open("trace.json", "w") as file:
@@ -165,7 +202,7 @@ def analyze_trace(trace_path: "str | os.PathLike[str]", most: int = 10) -> Dict[
     >>> analyze_trace("trace.json")["top_cpu_ops"]
     [('aten::addmm', 80.0), ('aten::linear', 20.0)]
     >>> sorted(analyze_trace(path))  # a run
-    ['dataloader_time_pct', 'memory_peaks', 'top_cpu_ops', 'top_cuda_ops']
+    ['dataloader_time_pct', 'memory_peaks', 'memory_peaks_reason', 'top_cpu_ops', 'top_cuda_ops']
     """
     path = os.fspath(trace_path)
     if os.path.isdir(path):
@@ -174,6 +211,6 @@ def analyze_trace(trace_path: "str | os.PathLike[str]", most: int = 10) -> Dict[
     return {
         "top_cpu_ops": [(one.name, one.self_us) for one in trace.top(trace.cpu, most)],
         "top_cuda_ops": [(one.name, one.self_us) for one in trace.top(trace.gpu, most)],
-        "memory_peaks": _peaks(trace.memory, most),
+        **_memory_of([trace], most, ""),
         "dataloader_time_pct": trace.loader_percent,
     }
