@@ -68,6 +68,21 @@ presets() {
 # Files that we wrote: tracked or new, not ignored.
 own_files() { git -C "$root" ls-files -co --exclude-standard -- "$@" | (cd "$root" && while read -r f; do [ -f "$f" ] && echo "$f"; done); }
 
+# also COMMAND...: one check more of `ran`, `bad` or `skipped`. 77 is how a test ends of which something could not be done here: it is no pass.
+ran=0 bad=0 skipped=()
+also() {
+    ran=$((ran + 1))
+    "$@" </dev/null
+    case $? in 0) ;; 77) skipped+=("$*") ;; *) bad=$((bad + 1)) ;; esac
+}
+
+# tally: the closing lines of checks; fails when one of them did.
+tally() {
+    [ ${#skipped[@]} = 0 ] || printf 'skipped: %s\n' "${skipped[@]}"
+    echo "$((ran - bad - ${#skipped[@]})) passed, $bad failed$([ ${#skipped[@]} = 0 ] || echo ", ${#skipped[@]} skipped")"
+    [ "$bad" = 0 ]
+}
+
 # ctest_counts LOG: sets `ran` and `bad` from ctest's closing lines, whose wording depends on its version. No summary is one failure.
 ctest_counts() {
     ran=$(sed -n 's/.*tests passed.* out of \([0-9]*\).*/\1/p' "$1" | tail -n 1)

@@ -4,12 +4,14 @@
 installed, traces a training and a C program, whose stacks it knows, and is removed; nothing stays behind. auditwheel says how old a libc may be.
 
 The wheel is PROFTRACE_TEST_WHEEL, or what scripts/build-wheel left in dist/. The systems are kept in PROFTRACE_TEST_CACHE. Needs root,
-Debian's mirror for the systems and PyPI for auditwheel: scripts/test-slow wheel."""
+Debian's mirror for the systems and PyPI for auditwheel: scripts/test-slow wheel. What could not be done here is named last, and the exit code is 77."""
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -36,6 +38,7 @@ int main(void)
     return 0;
 }
 """
+FIRST_FINDING_S = 60  # of a person's time, from pip install on
 # Folders that every package shares: pip makes them and never removes them, though nothing is in them any more.
 SHARED = {"venv/share", "venv/share/doc", "venv/share/man"}
 
@@ -54,6 +57,26 @@ def play(*command):
     if done.returncode:
         raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
     return done.stdout + done.stderr
+
+
+class Stopwatch:
+    """What commands took: by the clock, and of CPUs. A person has a machine that does little else, where both are nearly the same, for none of
+    the commands waits for anything: there is no network, and the disk's files are small. Where more programs want CPUs than there are, the
+    clock also measures these, and the CPU time is the fairer figure."""
+
+    def __init__(self):
+        self.begin, self.before = time.monotonic(), self.cpu_of_children()
+        self.is_crowded = os.getloadavg()[0] > len(os.sched_getaffinity(0))
+
+    @staticmethod
+    def cpu_of_children():
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    def read(self):
+        """(what a person waits, in words)"""
+        wall_s, cpu_s = time.monotonic() - self.begin, self.cpu_of_children() - self.before
+        return cpu_s if self.is_crowded else wall_s, f"{wall_s:.1f} s, {cpu_s:.1f} s of CPUs"
 
 
 class Root:
@@ -108,10 +131,12 @@ class Roots(unittest.TestCase):
         (work / "loop.c").write_text(LOOP, encoding="ascii")
         root.play("python3 -m venv /venv; cd /work; gcc -O1 -g loop.c -o loop")
         before = root.files()
-        begin = time.monotonic()
+        watch = Stopwatch()
         root.play("cd /work; /venv/bin/pip install -q --no-index --find-links /work proftrace")
         said = root.play("cd /work; . /venv/bin/activate; proftrace run -o of_python -- python3 train.py")
-        print(f"{release}: {time.monotonic() - begin:.1f} s from pip install to the first finding", flush=True)
+        seconds, in_words = watch.read()
+        print(f"{release}: {in_words} from pip install to the first finding", flush=True)
+        self.assertLess(seconds, FIRST_FINDING_S, in_words)
         self.assertIn("trained\n", said)
         self.assertRegex(said, r"\n +1\. up to .*Files are read in pieces of less than 4 KiB\n")
         self.assertRegex(root.play("/venv/bin/proftrace report /work/of_python"), r"where +train\.py:\d+ load")
@@ -147,5 +172,12 @@ class Audit(unittest.TestCase):
         self.assertLessEqual(int(found.group(1)), 28, said)
 
 
+def main():
+    result = unittest.main(exit=False).result
+    for test, reason in result.skipped:
+        print(f"skipped: {test.id().rpartition('.')[2]}: {reason}", flush=True)
+    sys.exit(1 if not result.wasSuccessful() else 77 if result.skipped else 0)
+
+
 if __name__ == "__main__":
-    unittest.main()
+    main()
