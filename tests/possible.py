@@ -16,6 +16,8 @@ SLACK_S = 0.005
 ROUNDING = 1 + 1e-6
 # A level may fall below the one at the start.
 MAY_FALL = ("growth_bytes", "growth_rate_bytes_per_s")
+# What something has become against what it was: from nothing on, without an end.
+CHANGES = ("change_percent",)
 # Of one CPU: several may be used.
 OF_CPUS = ("cpu_percent", "cpu_percent_avg", "cpu_percent_max")
 # Of the machine, or of what is less.
@@ -41,6 +43,8 @@ def numbers(node, path=""):
 def most_percent(key, cpus):
     if key in OF_CPUS:
         return 100 * cpus
+    if key in CHANGES:
+        return math.inf
     return 100 if key.endswith(("percent", "_pct", "percent_avg", "percent_max")) else math.inf
 
 
@@ -51,7 +55,7 @@ def of_numbers(report, cpus):
             continue
         if not math.isfinite(number):
             yield f"{path} is {number}"
-        elif number < 0 and key not in MAY_FALL and not path.startswith("quality"):
+        elif number < (-100 if key in CHANGES else 0) and key not in MAY_FALL and not path.startswith("quality"):
             yield f"{path} is {number}"
         elif number > most_percent(key, cpus) * ROUNDING:
             yield f"{path} is {number}, at most {most_percent(key, cpus)} is possible"

@@ -30,10 +30,16 @@ static bool is_share_of_cpus(const char *name)
            !has(name, "others") && !has(name, "pressure") && !has(name, "used") && !has(name, "threshold");
 }
 
+/* What something has become, held against what it was: less is possible, down to nothing, and so is any more. */
+static bool is_change(const char *name)
+{
+    return has(name, "change_percent");
+}
+
 /* Some have no whole that they are a share of. */
 static double most_percent(const char *name, double cpus)
 {
-    if (has(name, "per_kernel") || has(name, "imbalance"))
+    if (has(name, "per_kernel") || has(name, "imbalance") || is_change(name))
         return INFINITY;
     return is_share_of_cpus(name) ? 100 * cpus : 100;
 }
@@ -41,7 +47,7 @@ static double most_percent(const char *name, double cpus)
 static struct bounds bounds_of(const char *name, enum pt_show show, double cpus)
 {
     const bool may_fall = has(name, "growth") || show == PT_SHOW_NUMBER;
-    return (struct bounds){may_fall ? -INFINITY : 0, show == PT_SHOW_PERCENT ? most_percent(name, cpus) : INFINITY};
+    return (struct bounds){is_change(name) ? -100 : may_fall ? -INFINITY : 0, show == PT_SHOW_PERCENT ? most_percent(name, cpus) : INFINITY};
 }
 
 static void hold(struct pt_value *value, struct bounds bounds, double slack)

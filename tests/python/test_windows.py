@@ -2,16 +2,22 @@
 # SPDX-License-Identifier: MIT
 """PROFTRACE_WINDOW: the steps that were asked for are in a trace of torch.profiler, what the report says of it is what torch.profiler says, and the
 program does not notice."""
+import collections
 import glob
 import gzip
 import json
 import os
 import pathlib
+import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import traced
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "preload/python"))
+from proftrace.trace import read_trace  # noqa: E402
 
 VERSION = traced.skip_without_torch()
 HAS_KINETO = subprocess.run([traced.PYTHON, "-c", "import torch; raise SystemExit(not torch.profiler.kineto_available())"], check=False).returncode == 0
@@ -42,6 +48,41 @@ def events_in(file):
     with open(file, encoding="utf-8") as text:
         read = json.load(text)
     return read["traceEvents"] if isinstance(read, dict) else read
+
+
+# What a range of the program's (windowed.py) or of PyTorch's own says: in which phase of ours its operators are.
+PHASE_OF = {"own:forward": "forward", "own:backward": "backward", "enumerate(DataLoader)": "data_wait", "Optimizer.step": "optimizer_step"}
+
+
+class Tracks:
+    """The slices of a timeline by their threads."""
+
+    def __init__(self, events):
+        self.names = {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event.get("name") == "thread_name"}
+        self.slices = collections.defaultdict(list)
+        for event in events:
+            if event.get("ph") == "X":
+                self.slices[self.names.get((event["pid"], event["tid"]))].append(event)
+
+    def of_operators(self):
+        """(thread, operators on it)"""
+        return [(name[:-len(" (operators)")], slices) for name, slices in self.slices.items() if name and name.endswith(" (operators)")]
+
+    def phases(self, thread, phase):
+        return [(event["ts"], event["ts"] + event["dur"]) for event in self.slices[thread] if event["name"] == phase]
+
+
+def of_phases(operators):
+    """(phase, operator) of each outermost aten:: within a range that names one."""
+    phase, until, covered = None, 0, 0
+    for event in sorted(operators, key=lambda event: (event["ts"], -event["dur"])):
+        end = event["ts"] + event["dur"]
+        named = PHASE_OF.get(event["name"].partition("#")[0])
+        if named:
+            phase, until, covered = named, end, 0
+        elif event["name"].startswith("aten::") and event["ts"] < until and event["ts"] >= covered:
+            covered = end
+            yield phase, event
 
 
 class Windows(unittest.TestCase):
@@ -179,24 +220,65 @@ class Windows(unittest.TestCase):
         self.assertEqual(len(self.run_one("active=2,all_ranks", RANK="1").files), 1)
 
     def test_operators_lie_in_our_phases(self):
-        """The optimizer's step is seen by both: on one timeline torch.profiler's range of it is inside ours, and operators are inside that."""
-        run = self.run_one("skip_first=3,active=8,record_shapes")
+        """What the program and PyTorch say themselves to torch.profiler tells to which phase an operator belongs: on one timeline each outermost
+        one of these is inside ours of that name, on its thread."""
+        run = self.run_one("skip_first=3,active=8,record_shapes", "ranges")
+        self.assertEqual(run.status, 0, run.err)
         for form in "chrome", "perfetto":
             subprocess.run([PROFTRACE, "export", run.path, "--to", form, "-o", f"{run.folder}/trace.{form}"], capture_output=True, check=True)
-        slices = [event for event in events_in(f"{run.folder}/trace.chrome") if event.get("ph") == "X"]
-        ours = sorted(event["ts"] for event in slices if event["name"] == "optimizer_step")[4:12]
-        ends = {event["ts"]: event["ts"] + event["dur"] for event in slices if event["name"] == "optimizer_step"}
-        theirs = sorted((event["ts"], event["ts"] + event["dur"]) for event in slices if event["name"].startswith("Optimizer.step#"))
-        self.assertEqual((len(ours), len(theirs)), (8, 8))
-        for begin, (their_begin, their_end) in zip(ours, theirs):
-            self.assertGreater(their_begin, begin - 150)
-            self.assertLess(their_end, ends[begin] + 150)
-        tracks = {event["args"]["name"]: event["tid"] for event in events_in(f"{run.folder}/trace.chrome") if event.get("name") == "thread_name"}
-        (track,) = [tid for name, tid in tracks.items() if name.endswith("(operators)")]
-        on_it = [event for event in slices if event["tid"] == track]
+        tracks = Tracks(events_in(f"{run.folder}/trace.chrome"))
+        found = collections.Counter()
+        for thread, operators in tracks.of_operators():
+            for phase, operator in of_phases(operators):
+                found[phase] += 1
+                self.assertTrue(any(begin - 150 < operator["ts"] and operator["ts"] + operator["dur"] < end + 150 for begin, end in tracks.phases(thread, phase)),
+                                f"{operator} is in no {phase} of ours")
+        # In each of 8 steps: a batch of 8 images and labels; a convolution, what follows it, a linear layer; their backward; 4 parameters.
+        for phase, least in ("data_wait", 16), ("forward", 4), ("backward", 4), ("optimizer_step", 1):
+            self.assertGreaterEqual(found[phase], 8 * least, found)
+        if HAS_KINETO:  # others write whole microseconds: what is inside what is lost there
+            self.assertEqual((found["forward"] % 8, found["backward"] % 8), (0, 0), found)
+        (operators,) = [operators for _, operators in tracks.of_operators()]
         (window,) = run.stage()["profiler_windows"]
-        self.assertEqual(len([event for event in on_it if not event["name"].startswith("ProfilerStep")]), window["operators"])
-        self.assertTrue(any(event.get("args", {}).get("shapes") for event in on_it) or not HAS_KINETO)
+        self.assertEqual(len([event for event in operators if not event["name"].startswith("ProfilerStep")]), window["operators"])
+        self.assertTrue(any(event.get("args", {}).get("shapes") for event in operators) or not HAS_KINETO)
+
+    def test_with_stack(self):
+        """Python's functions are in the trace beside the operators, whose calls remain what they are."""
+        run, bare = (self.run_one(f"skip_first=3,active=2{more}") for more in (",with_stack", ""))
+        self.assert_unnoticed(run)
+        calls, without = ({row["operator"]: row["calls"] for row in one.stage()["operators"] if row["operator"].startswith("aten::")} for one in (run, bare))
+        common = calls.keys() & without.keys()  # the table has fifty, those that took most
+        self.assertEqual({name: calls[name] for name in common}, {name: without[name] for name in common})
+        self.assertGreater(len(common), 20)
+        if HAS_KINETO:  # others have no stacks in their files
+            functions = collections.Counter(event["name"] for event in events_in(run.files[0]) if event.get("cat") == "python_function")
+            (forward,) = [calls for name, calls in functions.items() if re.search(r"windowed\.py\(\d+\): forward$", name)]
+            self.assertEqual(forward, 2)
+            self.assertFalse([event for event in events_in(bare.files[0]) if event.get("cat") == "python_function"])
+
+    def test_epochs_are_compared(self):
+        """How much more time each operator takes in a step of the third epoch than in one of the first: as the files of both say."""
+        run = self.run_one("epochs=1,3,active=2,plain_names")
+        self.assertEqual(run.names, ["epoch_1.json", "epoch_3.json"])
+        self_us = {epoch: {name: one.self_us for name, one in read_trace(file).cpu.items()} for epoch, file in zip((1, 3), run.files)}
+        rows = run.stage()["operator_epochs"]
+        self.assertEqual({row["epoch"] for row in rows}, {1, 3})
+        compared = 0
+        for row in (row for row in rows if row["operator"].startswith("aten::")):
+            own, first = (self_us[epoch].get(row["operator"]) for epoch in (row["epoch"], 1))
+            with self.subTest(row["operator"], epoch=row["epoch"]):
+                if not HAS_KINETO:  # others write whole microseconds: what is inside what is lost there
+                    break
+                self.assertAlmostEqual(row["self_s_per_step"] * 1e6, own / 2, delta=0.51)
+                if row["change_percent"] is None:
+                    self.assertEqual((first, row["change_percent_reason"]), (None, "it was not called there"))
+                    continue
+                # Of times of which each call's may be a nanosecond off.
+                self.assertAlmostEqual(row["change_percent"], 100 * (own / first - 1), delta=0.1 + 100 * 0.001 * row["calls"] * (own + first) / first ** 2)
+                compared += 1
+        self.assertGreaterEqual(compared, 10 if HAS_KINETO else 0)
+        self.assertEqual({row["change_percent"] for row in rows if row["epoch"] == 1}, {0})
 
     def test_the_export_for_tensorboard(self):
         """A packed copy in the folder of the model's name, to the byte."""

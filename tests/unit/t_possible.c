@@ -52,6 +52,16 @@ static void shares_and_times_have_bounds(void **state)
     assert_held("heap.growth.bytes", -1000, -1000);
 }
 
+/* Against what it was, something may be three times as much, or nothing. */
+static void a_change_is_no_share(void **state)
+{
+    (void)state;
+    assert_held("operators.change_percent", 200, 200);
+    assert_held("operators.change_percent", -40, -40);
+    assert_held("operators.change_percent", -100, -100);
+    assert_refused("operators.change_percent", -101);
+}
+
 struct row {
     double lived_s, cpu_s, lock_s;
     struct pt_value busy_percent;
@@ -90,6 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_and_times_have_bounds),
+        cmocka_unit_test(a_change_is_no_share),
         cmocka_unit_test(a_row_is_within_its_life),
     };
     return cmocka_run_group_tests(tests, NULL, end);
