@@ -7,6 +7,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ PYTHON = os.environ.get("PROFTRACE_TEST_TORCH", "/usr/bin/python3")
 sys.path.insert(0, str(PACKAGE))
 os.environ["PROFTRACE_COMMAND"] = str(BUILD / "proftrace")
 import proftrace  # noqa: E402
-from proftrace.trace import analyze_trace  # noqa: E402
+from proftrace.trace import read_trace  # noqa: E402
 
 OF_STEPS = 2, 5, 6, 7, 8  # of phases.h: what a step consists of, from the wait for data to the optimizer
 
@@ -38,9 +39,25 @@ def counted(train):
     sys.setprofile(None)
     print(json.dumps(calls))
 """
+COST = """
+import json, time
+from lightning.pytorch import Callback
+from proftrace.lightning import ProfilerCallback
+def cost_ns(callback, steps=20000):
+    begin = time.process_time_ns()
+    for number in range(steps):
+        callback.on_train_batch_start(None, None, None, number)
+        callback.on_before_backward(None, None, None)
+        callback.on_after_backward(None, None)
+        callback.on_train_batch_end(None, None, None, None, number)
+    return (time.process_time_ns() - begin) / steps
+rounds = [[cost_ns(ProfilerCallback(enabled=False)), cost_ns(Callback())] for _ in range(9)]
+print(json.dumps([min(one) for one in zip(*rounds)]))
+"""
 MARKS = "step", "epoch", "mark", "counter", "range_begin", "range_end"
 LIGHTNING = """
-import json, sys, torch, warnings, logging
+import json, os, sys, time, torch, warnings, logging
+sleeps_s = float(os.environ.get("SLEEPS_S", 0))
 warnings.simplefilter("ignore")
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 import lightning.pytorch as pl
@@ -58,7 +75,11 @@ class Small(pl.LightningModule):
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), lr=0.1)
 generator = torch.Generator().manual_seed(2)
-data = torch.utils.data.TensorDataset(torch.randn(320, 32, generator=generator), torch.randint(0, 4, (320,), generator=generator))
+class Data(torch.utils.data.TensorDataset):
+    def __getitem__(self, number):
+        time.sleep(sleeps_s)
+        return super().__getitem__(number)
+data = (Data if sleeps_s else torch.utils.data.TensorDataset)(torch.randn(320, 32, generator=generator), torch.randint(0, 4, (320,), generator=generator))
 options = json.loads(sys.argv[1])
 callbacks, callback = [], None
 if options is not None:
@@ -143,8 +164,8 @@ class Case(unittest.TestCase):
 
 @unittest.skipUnless(has("lightning.pytorch"), f"{PYTHON} has no lightning")
 class Lightning(Case):
-    def train(self, options, *more):
-        out = play(LIGHTNING, json.dumps(options and {"output_dir": str(self.folder), **options}), *more)
+    def train(self, options, *more, **environment):
+        out = play(LIGHTNING, json.dumps(options and {"output_dir": str(self.folder), **options}), *more, **environment)
         return json.loads(out.splitlines()[-1]), out
 
     def test_chosen_epochs(self):
@@ -154,10 +175,23 @@ class Lightning(Case):
         self.assertEqual(self.files(), ["epoch_1.json", "epoch_3.json"])
         for words in "[Profiler] Epoch 1", "Top 10 CPU operations:", "Dataloader time: ", "Backward pass: ":
             self.assertIn(words, out)
-        trace = analyze_trace(self.folder / "epoch_3.json")
-        self.assertIn("aten::addmm", [name for name, _ in trace["top_cpu_ops"]])
+        for number in 1, 3:  # 8 steps, each of two layers
+            trace = read_trace(self.folder / f"epoch_{number}.json")
+            self.assertEqual((trace.steps, trace.cpu["aten::addmm"].calls), (8, 16))
         shares = [float(line.split()[-1].rstrip("%")) for line in said["messages"] if line.startswith("  ") and line.endswith("%") and ": " in line]
         self.assertAlmostEqual(sum(shares[:4]), 100, delta=0.3)
+
+    def test_what_to_look_at(self):
+        """Document 003's words for a training that waits for its data: 96 ms for each step, which takes about two."""
+        _, out = self.train({"profile_epochs": [2], "profile_steps": 5, "warmup_steps": 1}, SLEEPS_S="0.006", OMP_NUM_THREADS="1")
+        self.assertIn("[Profiler] Bottlenecks detected:\n", out)
+        warned = re.search(r"the training waits for data for (\d+)% of its time \(more workers, or less work in each sample\)", out)
+        self.assertIsNotNone(warned, out)
+        told = float(re.search(r"Dataloader time: ([\d.]+)%", out)[1])
+        self.assertAlmostEqual(float(warned[1]), told, delta=0.51)
+        self.assertTrue(80 <= told < 100, out)
+        warnings = [line for line in out.partition("Bottlenecks detected:\n")[2].splitlines() if line.startswith("[Profiler]   - ")]
+        self.assertFalse([line for line in warnings if "enumerate(DataLoader)" in line], "a wait is no operation that takes CPU time")
 
     def test_every_n_steps(self):
         self.train({"schedule_every_n_steps": 10, "wait_steps": 1, "warmup_steps": 1, "active_steps": 3, "repeat_cycles": 2})
@@ -184,6 +218,13 @@ class Lightning(Case):
         out = play(COUNTED + LIGHTNING, '{"enabled": false}', "counted")
         self.assert_does_nothing(json.loads(out.splitlines()[-2]), 7 * 60 + 20)
 
+    def test_disabled_it_costs_nothing(self):
+        """CPU time of its part of a step beside that of Lightning's own empty callback, in turn, the least of nine rounds each: a step of the
+        smallest network takes a thousand times as long."""
+        disabled_ns, empty_ns = json.loads(play(COST))
+        print(f"disabled: {disabled_ns:.0f} ns a step, an empty callback: {empty_ns:.0f} ns", flush=True)
+        self.assertLess(disabled_ns - empty_ns, 1500)
+
     def test_a_profiler_of_the_programs_own(self):
         said, _ = self.train({"profile_epochs": [1]}, "own")
         self.assertEqual(self.files(), [])
@@ -198,6 +239,8 @@ class Transformers(Case):
         self.assertEqual(losses[0], losses[1])
         self.assertEqual(losses[0], losses[2])
         self.assertEqual(self.files(), ["epoch_2.json"])
+        trace = read_trace(self.folder / "epoch_2.json")  # 4 steps, each of one table of words, one of places, one of kinds
+        self.assertEqual((trace.steps, trace.cpu["aten::embedding"].calls), (4, 12))
 
     def test_disabled_it_records_and_calls_nothing(self):
         bare, disabled, enabled = (self.events(TRANSFORMERS, json.dumps(options), str(self.folder / "out")) for options in (None, {"enabled": False}, {}))

@@ -15,9 +15,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"])
 PACKAGE = ROOT / "preload/python"
-sys.path.insert(0, str(PACKAGE))
+sys.path[:0] = [str(PACKAGE), str(HERE.parent / "python")]
 os.environ["PROFTRACE_COMMAND"] = str(BUILD / "proftrace")
 import proftrace  # noqa: E402
+import pythons  # noqa: E402
 
 
 def environment(**more):
@@ -34,10 +35,19 @@ class Traced(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="package-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
+    def each_python(self, program, check):
+        """What the program says, and its run, are checked with every CPython that is found."""
+        for number, python in enumerate(pythons.found()):
+            with self.subTest(str(python)):
+                folder = self.folder / str(number)
+                said = json.loads(play(python.path, HERE / program, LD_PRELOAD=str(BUILD / "libproftrace.so"), PROFTRACE_DIR=str(folder)))
+                check(said, proftrace.open(str(folder / "latest")))
+
     def test_what_it_says_is_in_the_report(self):
-        said = json.loads(play(sys.executable, HERE / "says.py", LD_PRELOAD=str(BUILD / "libproftrace.so"), PROFTRACE_DIR=str(self.folder)))
+        self.each_python("says.py", self.check_report)
+
+    def check_report(self, said, run):
         self.assertTrue(said["active"] and said["traced"])
-        run = proftrace.open(str(self.folder / "latest"))
         ranges = {row["name"]: row for row in run.stages[0].table("ranges")}
         took = said["took"]
         for name, seconds in ("outer", took["outer"] + took["inner"]), ("inner é?", took["inner"]), ("decorated", took["decorated"]), \
@@ -49,8 +59,9 @@ class Traced(unittest.TestCase):
         self.assertEqual((kinds.count("step"), kinds.count("epoch"), kinds.count("mark"), kinds.count("counter")), (10, 2, 1, 10))
 
     def test_each_mark_is_an_event_with_its_name_at_its_time(self):
-        said = json.loads(play(sys.executable, HERE / "marks.py", LD_PRELOAD=str(BUILD / "libproftrace.so"), PROFTRACE_DIR=str(self.folder)))
-        run = proftrace.open(str(self.folder / "latest"))
+        self.each_python("marks.py", self.check_marks)
+
+    def check_marks(self, said, run):
         kinds = {one["event"] for one in said}
         events = [event for event in run.events() if event.get("event") in kinds]
         for thread in {one["thread"] for one in said}:

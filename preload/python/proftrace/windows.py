@@ -10,7 +10,7 @@ import time
 from typing import Any, Dict, List, Optional, Sequence
 
 from . import marks
-from .trace import Operator, Trace, read_trace
+from .trace import LOADER, Operator, Trace, read_trace
 
 ACTIVITIES = {"cpu": "CPU", "cuda": "CUDA"}
 
@@ -108,18 +108,20 @@ class Windows:
         lines += self._table("CUDA operations", trace.top(trace.gpu, self._top), gpu_us)
         if shares:
             lines += ["Summary:", *(f"  {name}: {share:.1f}%" for name, share in shares.items())]
-        return lines + self._warnings(trace, shares or {}, cpu_us)
+        return lines + self._warnings(trace, shares or {})
 
     @staticmethod
-    def _warnings(trace: Trace, shares: Dict[str, float], cpu_us: float) -> List[str]:
+    def _warnings(trace: Trace, shares: Dict[str, float]) -> List[str]:
         found = []
+        computing = [one for one in trace.cpu.values() if not one.name.startswith(LOADER)]  # a wait for data takes no CPU time
+        cpu_us = sum(one.self_us for one in computing) or 1.0
         loader = shares.get("Dataloader time", trace.loader_percent)
         if loader > 10:
             found.append(f"  - the training waits for data for {loader:.0f}% of its time (more workers, or less work in each sample)")
-        calls = sum(one.calls for one in trace.cpu.values())
+        calls = sum(one.calls for one in computing)
         if trace.steps and calls and cpu_us / calls < 15 and not trace.gpu:
             found.append(f"  - {calls // max(1, trace.steps)} operations a step take {cpu_us / calls:.0f} us each (a larger batch, or torch.compile)")
-        largest = trace.top(trace.cpu, 1)
-        if largest and largest[0].self_us > 0.4 * cpu_us:
-            found.append(f"  - {largest[0].name} takes {100 * largest[0].self_us / cpu_us:.0f}% of the CPU time of all operations")
+        largest = max(computing, key=lambda one: one.self_us, default=None)
+        if largest and largest.self_us > 0.4 * cpu_us:
+            found.append(f"  - {largest.name} takes {100 * largest.self_us / cpu_us:.0f}% of the CPU time of all operations")
         return ["Bottlenecks detected:", *found] if found else []
