@@ -31,15 +31,19 @@ class Installed(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def use(self, proftrace, python=None):
+    def use(self, proftrace, *python):
+        """`python`: words of a command that has the package."""
         (self.folder / "loop.c").write_text(LOOP, encoding="ascii")
         play("cc", "-O1", "-g", "loop.c", "-o", "loop", cwd=self.folder)
         play(proftrace, "run", "-o", "of_c", "--", "./loop", cwd=self.folder)
         self.assertIn("3,000", play(proftrace, "stats", "of_c", "--by", "file", cwd=self.folder))
         if python:
-            self.assertIn("True", play(proftrace, "run", "-o", "of_python", "--", python, "-c", PYTHON, cwd=self.folder))
-            said = play(python, "-c", "import proftrace; print(proftrace.open('of_python').stages[0].table('ranges')[0]['name'])", cwd=self.folder)
-            self.assertEqual(said, "squares\n")
+            self.assertIn("True", play(proftrace, "run", "-o", "of_python", "--", *python, "-c", PYTHON, cwd=self.folder))
+            said = play(*python, "-c", "import proftrace; print(proftrace.open('of_python').stages[0].table('ranges')[0]['name']); print(proftrace.__file__)",
+                        cwd=self.folder)
+            self.assertEqual(said.splitlines()[0], "squares")
+            return said.splitlines()[1]
+        return None
 
 
 class Wheel(Installed):
@@ -102,6 +106,9 @@ class Debian(Installed):
             installed = [path for path in play("dpkg", "-L", "proftrace").split() if "proftrace" in path]
             self.assertIn("/usr/lib/libproftrace.so", installed)
             self.use("/usr/bin/proftrace")
+            package = "/usr/share/proftrace/python"
+            self.assertEqual(self.use("/usr/bin/proftrace", "env", "-u", "PROFTRACE_COMMAND", f"PYTHONPATH={package}", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3"),  # else dpkg leaves what it compiled
+                             f"{package}/proftrace/__init__.py")
             play("env", "LD_PRELOAD=libproftrace.so", f"PROFTRACE_DIR={self.folder}/by_name", "true")  # found by its bare name
             self.assertTrue((self.folder / "by_name/latest").exists())
         finally:
