@@ -47,7 +47,8 @@ static double most_percent(const char *name, double cpus)
 static struct bounds bounds_of(const char *name, enum pt_show show, double cpus)
 {
     const bool may_fall = has(name, "growth") || show == PT_SHOW_NUMBER;
-    return (struct bounds){is_change(name) ? -100 : may_fall ? -INFINITY : 0, show == PT_SHOW_PERCENT ? most_percent(name, cpus) : INFINITY};
+    const double least = is_change(name) ? -100 : may_fall ? -INFINITY : 0;
+    return (struct bounds){least, show == PT_SHOW_PERCENT ? most_percent(name, cpus) : INFINITY};
 }
 
 static void hold(struct pt_value *value, struct bounds bounds, double slack)
