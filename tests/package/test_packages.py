@@ -105,10 +105,9 @@ class Debian(Installed):
         try:
             installed = [path for path in play("dpkg", "-L", "proftrace").split() if "proftrace" in path]
             self.assertIn("/usr/lib/libproftrace.so", installed)
-            self.use("/usr/bin/proftrace")
-            package = "/usr/share/proftrace/python"
-            self.assertEqual(self.use("/usr/bin/proftrace", "env", "-u", "PROFTRACE_COMMAND", f"PYTHONPATH={package}", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3"),  # else dpkg leaves what it compiled
-                             f"{package}/proftrace/__init__.py")
+            folder = "/usr/share/proftrace/python"
+            python = "env", "-u", "PROFTRACE_COMMAND", f"PYTHONPATH={folder}", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3"  # else dpkg leaves what it compiled
+            self.assertEqual(self.use("/usr/bin/proftrace", *python), f"{folder}/proftrace/__init__.py")
             play("env", "LD_PRELOAD=libproftrace.so", f"PROFTRACE_DIR={self.folder}/by_name", "true")  # found by its bare name
             self.assertTrue((self.folder / "by_name/latest").exists())
         finally:

@@ -157,12 +157,11 @@ def _memory_of(traces: List[Trace], most: int, without: str) -> Dict[str, Any]:
 
 def _windows_of(path: str, stages: List[Any]) -> List[Trace]:
     """The traces of a run's windows, those that could be read."""
-    folder = path if os.path.isdir(path) else os.path.dirname(path)
     files = [row["file"] for stage in stages for row in stage.table("profiler_windows") if row.get("file") and not row.get("problem")]
     found = []
     for file in files:
         try:
-            found.append(read_trace(os.path.join(folder, file)))
+            found.append(read_trace(os.path.join(path, file)))
         except (OSError, ValueError):
             continue
     return found
