@@ -316,5 +316,6 @@ void pt_comparison_document(const struct pt_comparison *comparison, struct pt_do
     put_important_columns(comparison, doc, panel);
     pt_vec_push(&stage->panels, panel);
     pt_vec_push(&doc->stages, stage);
+    doc->title = "comparison of runs";
     doc->verdict = front_text(comparison, doc);
 }

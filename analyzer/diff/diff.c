@@ -426,6 +426,7 @@ struct pt_doc *pt_diff_build(const struct pt_diff_run *a, const struct pt_diff_r
     struct pt_doc *doc = NULL;
     if (!make_pairs(a, b, &pairs, err)) {
         doc = pt_doc_new();
+        doc->title = "comparison of two runs";
         if (pairs.n)
             qsort(pairs.items, pairs.n, sizeof *pairs.items, by_size);
         for (size_t i = 0; i < pairs.n; i++)

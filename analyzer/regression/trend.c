@@ -239,6 +239,7 @@ void pt_trend(const struct pt_trend *trend, struct pt_doc *doc)
 {
     const cJSON *runs;
     size_t stages = 0, changed = 0;
+    doc->title = "trend";
     cJSON_ArrayForEach(runs, cJSON_GetObjectItemCaseSensitive(trend->baseline, "stages"))
     {
         if (!runs->child || (trend->stage && strcmp(trend->stage, runs->string) != 0))

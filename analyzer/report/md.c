@@ -347,8 +347,25 @@ void pt_render_md(const struct pt_doc *doc, const struct pt_render_options *opti
     pt_str_add(out, "\n<!-- proftrace:report -->\n");
 }
 
+/* The verdict, what it is about, and what to know about it. */
+static void put_lead(struct pt_str *out, const struct pt_doc *doc)
+{
+    if (doc->verdict) {
+        put_value(out, pt_cell(PT_SHOW_TEXT, pt_text(doc->verdict)));
+        pt_str_add(out, "\n\n");
+    }
+    put_lines(out, &doc->head);
+    for (pt_u32 i = 0; i < doc->n_notes; i++) {
+        pt_str_add(out, "- note: ");
+        put_value(out, pt_cell(PT_SHOW_TEXT, pt_text(doc->notes[i])));
+        pt_str_char(out, '\n');
+    }
+}
+
 void pt_render_md_panels(const struct pt_doc *doc, struct pt_str *out)
 {
+    if (doc->title)
+        put_lead(out, doc);
     for (size_t i = 0; i < doc->stages.n; i++) {
         const struct pt_doc_stage *stage = doc->stages.items[i];
         put_heading(out, stage->name, 2);

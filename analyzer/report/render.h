@@ -30,7 +30,7 @@ struct pt_renderer {
 #include "renderers.def"
 #undef RENDERER
 
-/* A page with nothing but the panels of each stage. */
+/* A page of the panels of each stage; of a document with a title that, its verdict, head and notes come first. */
 void pt_render_html_panels(const struct pt_doc *doc, struct pt_str *out);
 
 /* The same as Markdown. */

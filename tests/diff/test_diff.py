@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`proftrace diff` of a pipeline and the same with one regression planted: its first line names the stage, the cause and the place."""
+import html
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"]).resolve()
@@ -106,6 +110,31 @@ class Forms(Case):
         self.assertIn("### Why", self.diff(self.usual, self.usual, "--md"))
         page = self.diff(self.usual, self.usual, "--format", "html")
         self.assertEqual(page.count("<h2>"), len(STAGES))
+
+    def test_each_form_has_the_runs_the_verdict_and_what_speaks_against_it(self):
+        other = self.folder / "other"
+        shutil.copytree(self.usual, other)
+        report = json.loads((other / "report.json").read_text(encoding="utf-8"))
+        report["host"] = "else<where>"
+        report["trace_quality"]["dropped"] = 1234
+        for stage in report["stages"]:
+            stage["duration_s"] += 10
+        (other / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        first = self.diff(self.usual, other).splitlines()[0]
+        self.assertRegex(first, r"^\w+ \+10\.0 s \(")
+        notes = [f"another machine: {os.uname().nodename}, then else<where>", "B lost 1234 events: its figures of calls are too small"]
+        document = json.loads(self.diff(self.usual, other, "--json"))
+        self.assertEqual((document["a"], document["b"], document["verdict"], document["notes"]), (str(self.usual), str(other), first, notes))
+        self.assertNotIn("notes", json.loads(self.diff(self.usual, self.usual, "--json")))
+        markdown = re.sub(r"\\([^\w\s])", r"\1", html.unescape(self.diff(self.usual, other, "--md")))  # without its escapes
+        self.assertTrue(markdown.startswith(first + "\n"), markdown[:200])
+        page = self.diff(self.usual, other, "--format", "html")
+        tree = xml.etree.ElementTree.fromstring(page[page.index("<html"):])
+        lead = " ".join("".join(tree.itertext()).split())
+        for text in (" ".join(first.split()), str(self.usual), str(other), *notes):
+            self.assertIn(text, lead)
+            self.assertIn(text, " ".join(markdown.split()))
+        self.assertEqual(tree.find("head/title").text, "comparison of two runs - proftrace")
 
     def test_what_cannot_be_compared(self):
         self.assertRegex(self.diff(self.usual, self.folder / "none", status=3), r"none")

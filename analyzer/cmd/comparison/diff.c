@@ -40,13 +40,7 @@ static void render_text(const struct pt_doc *doc, const char *output, struct pt_
     }
     if (!doc->stages.n)
         pt_str_printf(out, "%s\n", doc->verdict);
-    for (pt_u32 i = 0; i < doc->n_notes; i++) {
-        PT_AUTO(pt_str_fini) struct pt_str note = {0};
-        pt_text_clean(&note, doc->notes[i]);
-        pt_str_add(out, "note: ");
-        pt_text_wrapped(&people, pt_str_text(&note), 6);
-        pt_str_char(out, '\n');
-    }
+    pt_text_notes(&people, doc);
     for (size_t i = 0; i < doc->stages.n; i++) {
         const struct pt_panels behind_why = {.items = doc->stages.items[i]->panels.items + 1,
                                              .n = doc->stages.items[i]->panels.n - 1};

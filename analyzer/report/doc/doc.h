@@ -198,6 +198,7 @@ struct pt_doc {
     const struct pt_findings *all_findings;
     const char *only_stage; /* the only one to be shown; NULL = all */
 
+    const char *title;    /* of what a command says by itself: "comparison of two runs"; NULL = a part of a report */
     struct pt_lines head; /* what ran, when, where */
     const char *verdict;  /* one or two sentences: the result, what took longest, what could be gained */
     const char *run, *started_utc, *dataset;

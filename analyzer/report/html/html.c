@@ -45,8 +45,9 @@ static void put_head(struct pt_str *out, const struct pt_doc *doc)
     pt_str_add(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
                     "<meta name=\"color-scheme\" content=\"light dark\"/><meta name=\"referrer\" "
                     "content=\"no-referrer\"/>\n<title>");
-    pt_html_text(out, doc->run ? doc->run : "run");
-    pt_str_printf(out, " - proftrace report</title><style>%s%s</style>\n</head>", pt_svg_style, pt_page_style);
+    pt_html_text(out, doc->title ? doc->title : doc->run ? doc->run : "run");
+    pt_str_printf(out, " - proftrace%s</title><style>%s%s</style>\n</head>", doc->title ? "" : " report", pt_svg_style,
+                  pt_page_style);
 }
 
 void pt_render_html(const struct pt_doc *doc, const struct pt_render_options *options, struct pt_str *out)
@@ -71,10 +72,23 @@ void pt_render_html(const struct pt_doc *doc, const struct pt_render_options *op
                "here.</footer>\n</body></html>\n");
 }
 
+static void put_lead_of_panels(struct pt_str *out, const struct pt_doc *doc)
+{
+    pt_html_element(out, "h1", NULL, doc->title);
+    if (doc->verdict)
+        pt_html_element(out, "p", "lead", doc->verdict);
+    if (doc->head.n)
+        pt_html_lines(out, &doc->head);
+    if (doc->n_notes)
+        pt_html_texts(out, doc->notes, doc->n_notes);
+}
+
 void pt_render_html_panels(const struct pt_doc *doc, struct pt_str *out)
 {
     put_head(out, doc);
     pt_str_add(out, "<body>\n<main>\n");
+    if (doc->title)
+        put_lead_of_panels(out, doc);
     for (size_t i = 0; i < doc->stages.n; i++) {
         const struct pt_doc_stage *stage = doc->stages.items[i];
         pt_str_printf(out, "<section id=\"stage-%u\">", stage->index);

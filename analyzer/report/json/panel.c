@@ -42,12 +42,30 @@ static int append(void *context, const char *bytes, size_t n)
     return 0;
 }
 
+/* What it is about, the verdict, and what to know about it; nothing where there is none. */
+static void put_lead(struct pt_json *json, const struct pt_doc *doc)
+{
+    for (size_t i = 0; i < doc->head.n; i++)
+        if (doc->head.items[i].key)
+            pt_json_value(json, doc->head.items[i].key, doc->head.items[i].cell.show, doc->head.items[i].cell.value);
+    if (doc->verdict)
+        pt_json_text(json, "verdict", doc->verdict);
+    if (!doc->n_notes)
+        return;
+    pt_json_array(json, "notes");
+    for (pt_u32 i = 0; i < doc->n_notes; i++)
+        pt_json_text(json, NULL, doc->notes[i]);
+    pt_json_end(json);
+}
+
 void pt_json_stage_panels(const struct pt_doc *doc, struct pt_str *out)
 {
     struct pt_json *json = pt_malloc(sizeof *json);
     pt_json_init(json, append, out, true);
     pt_json_object(json, NULL);
     pt_json_text(json, "schema_version", "1.0");
+    if (doc->title)
+        put_lead(json, doc);
     pt_json_array(json, "stages");
     for (size_t i = 0; i < doc->stages.n; i++) {
         const struct pt_doc_stage *stage = doc->stages.items[i];

@@ -11,7 +11,8 @@
 
 /* Lines are members of an object, a table is an array of objects, texts are an array: each under the panel's key. */
 void pt_json_panel(struct pt_json *json, const struct pt_panel *panel);
-/* {"schema_version": "1.0", "stages": [{"stage": NAME, panels}]}, with a newline. */
+/* {"schema_version": "1.0", "stages": [{"stage": NAME, panels}]}, with a newline. Of a document with a title the lines
+ * of its head, "verdict" and "notes" come before the stages. */
 void pt_json_stage_panels(const struct pt_doc *doc, struct pt_str *out);
 
 #endif

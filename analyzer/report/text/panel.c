@@ -63,3 +63,14 @@ void pt_text_panels(const struct pt_text_out *t, const struct pt_panels *panels,
     for (size_t i = 0; i < panels->n; i++)
         pt_text_panel(t, panels->items[i], stage);
 }
+
+void pt_text_notes(const struct pt_text_out *t, const struct pt_doc *doc)
+{
+    for (pt_u32 i = 0; i < doc->n_notes; i++) {
+        PT_AUTO(pt_str_fini) struct pt_str note = {0};
+        pt_text_clean(&note, doc->notes[i]);
+        pt_str_add(t->out, "note: ");
+        pt_text_wrapped(t, pt_str_text(&note), 6);
+        pt_str_char(t->out, '\n');
+    }
+}

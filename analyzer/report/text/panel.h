@@ -13,4 +13,7 @@ void pt_text_panels(const struct pt_text_out *t, const struct pt_panels *panels,
 /* Some texts, one per line; of very many only the first. */
 void pt_text_texts(const struct pt_text_out *t, const char *const *texts, pt_u32 n);
 
+/* "note: ..." for each note of a document. */
+void pt_text_notes(const struct pt_text_out *t, const struct pt_doc *doc);
+
 #endif
