@@ -25,6 +25,7 @@
 #include "util/text/sanitize.h"
 #include "util/text/shell_word.h"
 #include "cmd.h"
+#include "comparison/show_check.h"
 #include "quality/grade_report.h"
 #include "stuck/stuck.h"
 #include "arguments/options.h"
@@ -108,6 +109,7 @@ static bool wants_github(const struct request *request)
 struct outcome {
     bool reported;
     int checked; /* the exit code of the check against a baseline */
+    struct pt_self_check check;
     struct pt_str summary, headlines, annotations;
 };
 
@@ -130,6 +132,24 @@ static int write_in_run(const struct pt_runner_request *what, const struct pt_wr
     return code;
 }
 
+/* Against the baseline, if there is one; where a stage has failed, that is said already. Its verdict comes first in
+ * report.md. */
+static void check_baseline(const struct request *request, const struct pt_runner_request *what,
+                           const struct pt_runner_result *result, struct outcome *outcome)
+{
+    struct pt_error err = {0};
+    if (!request->baseline || result->n_failed || result->end_signal)
+        return;
+    if (pt_self_check(request->baseline, what->dir->path, wants_github(request), &outcome->check, &err) < 0) {
+        outcome->checked = err.exit_code ? err.exit_code : 3;
+        say(err.text);
+        return;
+    }
+    outcome->checked = outcome->check.result;
+    if (outcome->reported && pt_write_first_line(what->dir->fd, pt_str_text(&outcome->check.verdict), &err) < 0)
+        say(err.text);
+}
+
 static void write_reports(const struct request *request, const struct pt_runner_request *what,
                           struct pt_runner_result *result, struct outcome *outcome)
 {
@@ -140,6 +160,7 @@ static void write_reports(const struct request *request, const struct pt_runner_
                                        .summary = &outcome->summary,
                                        .annotations = github ? &outcome->annotations : NULL};
     outcome->reported = write_in_run(what, &written, result, &err) == 0;
+    check_baseline(request, what, result, outcome);
     if (outcome->reported && copy_to)
         outcome->reported = pt_report_copy(what->dir->fd, copy_to, &err) == 0;
     if (!outcome->reported) {
@@ -148,7 +169,8 @@ static void write_reports(const struct request *request, const struct pt_runner_
     }
     fputs(pt_str_text(&outcome->annotations), stdout);
     struct pt_error late = {0};
-    if (github && outcome->reported && pt_github_step_summary(what->dir->fd, &late) < 0)
+    if (github && outcome->reported &&
+        pt_github_step_summary(what->dir->fd, pt_str_text(&outcome->check.md), &late) < 0)
         say(late.text);
 }
 
@@ -170,23 +192,6 @@ static void print_end(const struct pt_runner_request *what, const struct pt_runn
     }
     for (size_t i = 0; i < result->broken_floors.n; i++)
         say(result->broken_floors.items[i]);
-}
-
-/* The exit code of `proftrace check`; 0 without a baseline, or where a stage has failed: that is said already. */
-static int check_baseline(const struct request *request, const struct pt_runner_request *what,
-                          const struct pt_runner_result *result)
-{
-    struct pt_error err = {0};
-    const char *const words[] = {
-        "check",         "--baseline", request->baseline, "--format", wants_github(request) ? "github" : "text",
-        what->dir->path, NULL};
-    if (!request->baseline || result->n_failed || result->end_signal)
-        return 0;
-    const int code = pt_cmd_check(6, (char **)(size_t)words, &err);
-    if (code >= 0)
-        return code;
-    say(err.text);
-    return err.exit_code ? err.exit_code : 3;
 }
 
 static int exit_code(const struct pt_runner_result *result, const struct outcome *outcome)
@@ -215,13 +220,14 @@ static int run_in(const struct request *request, const struct pt_runner_request 
     if (code == 0) {
         write_reports(request, what, &result, &outcome);
         print_end(what, &result, &outcome);
-        outcome.checked = check_baseline(request, what, &result);
+        fputs(pt_str_text(&outcome.check.all), stdout);
         code = exit_code(&result, &outcome);
     }
     pt_runner_result_fini(&result);
     pt_str_fini(&outcome.summary);
     pt_str_fini(&outcome.headlines);
     pt_str_fini(&outcome.annotations);
+    pt_self_check_fini(&outcome.check);
     return code;
 }
 

@@ -22,12 +22,31 @@ enum pt_figure_kind pt_figure_kind_of(const char *name)
     return n > 6 && !strcmp(name + n - 6, ".bytes") ? PT_FIGURE_BYTES : PT_FIGURE_COUNT;
 }
 
-static void add(cJSON *figures, const char *of, const char *what, double value)
+/* What is found of a stage. */
+struct found {
+    cJSON *figures, *unknown;
+};
+
+static void add(struct found *found, const char *of, const char *what, double value)
 {
     char name[100];
     snprintf(name, sizeof name, "%s%s", of, what);
-    if (isfinite(value) && value >= 0 && !cJSON_GetObjectItemCaseSensitive(figures, name))
-        cJSON_AddNumberToObject(figures, name, value);
+    if (isfinite(value) && value >= 0 && !cJSON_GetObjectItemCaseSensitive(found->figures, name))
+        cJSON_AddNumberToObject(found->figures, name, value);
+}
+
+/* A member of a report, which is null where it is not known. A report without the object, or without the member, has
+ * none: it did not train, use a GPU, or open files. */
+static void add_member(struct found *found, const char *name, const cJSON *object, const char *key)
+{
+    char reason_key[100];
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, key);
+    snprintf(reason_key, sizeof reason_key, "%s_reason", key);
+    const char *reason = pt_member_text(object, reason_key);
+    if (cJSON_IsNull(member))
+        cJSON_AddStringToObject(found->unknown, name, reason ? reason : "the report does not know it");
+    else
+        add(found, name, "", pt_member_number(object, key));
 }
 
 static bool depends_on_time(const char *call)
@@ -65,48 +84,122 @@ static double count_processes(const cJSON *document, const char *stage)
     cJSON_ArrayForEach(process, cJSON_GetObjectItemCaseSensitive(document, "processes"))
     {
         const char *of = pt_member_text(process, "stage");
-        n += of && stage && !strcmp(of, stage);
+        const double times = pt_member_number(process, "times"); /* of a program that could not be traced */
+        if (of && stage && !strcmp(of, stage))
+            n += isfinite(times) ? times : 1;
     }
     return n;
 }
 
-static void add_gpu(cJSON *figures, const cJSON *stage)
+/* Copies within a device, and what is set there, are none of the host's. */
+static bool is_between(const char *kind)
+{
+    return !strcmp(kind, "HtoD") || !strcmp(kind, "DtoH");
+}
+
+static void add_to(cJSON *figures, const char *name, double value)
+{
+    cJSON *number = cJSON_GetObjectItemCaseSensitive(figures, name);
+    if (!number)
+        number = cJSON_AddNumberToObject(figures, name, 0);
+    cJSON_SetNumberValue(number, number->valuedouble + (isfinite(value) ? value : 0));
+}
+
+static void add_copies(struct found *found, const cJSON *device)
+{
+    const cJSON *copy;
+    cJSON_ArrayForEach(copy, cJSON_GetObjectItemCaseSensitive(device, "copies"))
+    {
+        const char *kind = pt_member_text(copy, "kind");
+        const double calls = pt_member_number(copy, "calls"), bytes = pt_member_number(copy, "bytes");
+        char name[100];
+        if (!kind || !is_between(kind))
+            continue;
+        snprintf(name, sizeof name, "gpu.copies.%s.calls", kind);
+        add_to(found->figures, name, calls);
+        snprintf(name, sizeof name, "gpu.copies.%s.bytes", kind);
+        add_to(found->figures, name, bytes);
+    }
+}
+
+static void add_gpu(struct found *found, const cJSON *stage)
 {
     const cJSON *gpu = cJSON_GetObjectItemCaseSensitive(stage, "gpu"), *device;
+    const char *reason = pt_member_text(gpu, "reason");
     double kernels = 0;
+    if (!gpu)
+        return;
+    if (!pt_member_text(gpu, "source") || pt_member_number(gpu, "completeness_percent") < 100) {
+        static const char *const names[] = {"gpu.kernels", "gpu.copies.HtoD.calls", "gpu.copies.HtoD.bytes",
+                                            "gpu.copies.DtoH.calls", "gpu.copies.DtoH.bytes"};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            cJSON_AddStringToObject(found->unknown, names[i], reason ? reason : "not all work of the GPU was seen");
+        return;
+    }
     cJSON_ArrayForEach(device, cJSON_GetObjectItemCaseSensitive(gpu, "devices"))
     {
         kernels += sum(cJSON_GetObjectItemCaseSensitive(device, "kernels"), "calls");
+        add_copies(found, device);
     }
-    if (gpu)
-        add(figures, "gpu.", "kernels", kernels);
+    add(found, "gpu.", "kernels", kernels);
 }
 
-cJSON *pt_figures_of(const cJSON *document, const cJSON *stage)
+static void add_calls(struct found *found, const cJSON *stage)
 {
-    cJSON *figures = cJSON_CreateObject();
-    const cJSON *heap = cJSON_GetObjectItemCaseSensitive(stage, "heap"), *call;
-    const cJSON *training = cJSON_GetObjectItemCaseSensitive(stage, "training");
-    add(figures, "wall", "_s", pt_member_number(stage, "duration_s"));
-    add(figures, "cpu", "_s", pt_member_number(stage, "cpu_s"));
-    if (cJSON_GetObjectItemCaseSensitive(document, "processes"))
-        add(figures, "", "processes", count_processes(document, pt_member_text(stage, "stage")));
-    add(figures, "heap.", "allocations", pt_member_number(heap, "allocs"));
-    add(figures, "heap.", "bytes", pt_member_number(heap, "bytes"));
-    add(figures, "training.", "steps", pt_member_number(training, "steps"));
-    if (training)
-        add(figures, "training.", "samples", sum(cJSON_GetObjectItemCaseSensitive(training, "per_epoch"), "samples"));
-    add_gpu(figures, stage);
-    add(figures, "benchmark", "_s", pt_member_number(stage, "benchmark_s"));
+    const cJSON *call;
     cJSON_ArrayForEach(call, cJSON_GetObjectItemCaseSensitive(stage, "calls"))
     {
         const char *name = pt_member_text(call, "call");
         if (!name || depends_on_time(name))
             continue;
         if (!is_in_pieces(name))
-            add(figures, name, ".calls", pt_member_number(call, "calls"));
+            add(found, name, ".calls", pt_member_number(call, "calls"));
         if (pt_member_number(call, "bytes") > 0)
-            add(figures, name, ".bytes", pt_member_number(call, "bytes"));
+            add(found, name, ".bytes", pt_member_number(call, "bytes"));
     }
-    return figures;
+}
+
+cJSON *pt_figures_of(const cJSON *document, const cJSON *stage, cJSON **ret_unknown)
+{
+    struct found found = {cJSON_CreateObject(), cJSON_CreateObject()};
+    const cJSON *heap = cJSON_GetObjectItemCaseSensitive(stage, "heap");
+    const cJSON *training = cJSON_GetObjectItemCaseSensitive(stage, "training");
+    add(&found, "wall", "_s", pt_member_number(stage, "duration_s"));
+    add(&found, "cpu", "_s", pt_member_number(stage, "cpu_s"));
+    if (cJSON_GetObjectItemCaseSensitive(document, "processes"))
+        add(&found, "", "processes", count_processes(document, pt_member_text(stage, "stage")));
+    add_member(&found, "heap.allocations", heap, "allocs");
+    add_member(&found, "heap.bytes", heap, "bytes");
+    add_member(&found, "files.opened", stage, "files_opened");
+    add_member(&found, "requests", stage, "requests");
+    add_member(&found, "training.steps", training, "steps");
+    if (training)
+        add(&found, "training.", "samples", sum(cJSON_GetObjectItemCaseSensitive(training, "per_epoch"), "samples"));
+    add_gpu(&found, stage);
+    add(&found, "benchmark", "_s", pt_member_number(stage, "benchmark_s"));
+    add_calls(&found, stage);
+    *ret_unknown = found.unknown;
+    return found.figures;
+}
+
+/* Only calls have a name of two parts that begins with none of these. */
+static bool is_of_calls(const char *name)
+{
+    static const char *const others[] = {"heap.", "gpu.", "training.", "files."};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strncmp(name, others[i], strlen(others[i])))
+            return false;
+    return strchr(name, '.') != NULL;
+}
+
+double pt_figure_value(const cJSON *entry, const char *name)
+{
+    const double value = pt_member_number(cJSON_GetObjectItemCaseSensitive(entry, "figures"), name);
+    const cJSON *unknown = cJSON_GetObjectItemCaseSensitive(entry, "unknown");
+    if (isfinite(value) || pt_figure_is_time(pt_figure_kind_of(name)))
+        return value;
+    if (cJSON_GetObjectItemCaseSensitive(unknown, name))
+        return NAN;
+    /* An entry without "unknown" is of a form that had fewer figures. */
+    return unknown || is_of_calls(name) ? 0 : NAN;
 }

@@ -19,7 +19,10 @@ static inline bool pt_figure_is_time(enum pt_figure_kind kind)
 }
 
 /* {name: number} of a stage of a report. Left out are calls that are made as often as somebody is late: waits and
- * locks. */
-cJSON *pt_figures_of(const cJSON *document, const cJSON *stage);
+ * locks. `ret_unknown` is {name: reason} of those that the report does not know. */
+cJSON *pt_figures_of(const cJSON *document, const cJSON *stage, cJSON **ret_unknown);
+/* Of an entry of a baseline, with its "figures" and "unknown"; NAN = not known. A call that it does not name was never
+ * made. */
+double pt_figure_value(const cJSON *entry, const char *name);
 
 #endif

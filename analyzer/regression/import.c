@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "report/run_document.h"
 #include "util/auto.h"
@@ -115,6 +116,16 @@ static int add_pytest(struct import *import, const cJSON *all, const cJSON *benc
     return 0;
 }
 
+/* hyperfine does not say when it measured. */
+static void time_of_file(const char *path, char text[sizeof "2026-01-02T03:04:05Z"])
+{
+    struct stat stat_of;
+    struct tm parts;
+    *text = '\0';
+    if (stat(path, &stat_of) == 0 && gmtime_r(&stat_of.st_mtime, &parts))
+        strftime(text, sizeof "2026-01-02T03:04:05Z", "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
 bool pt_import_is_file(const char *path)
 {
     struct stat stat_of;
@@ -131,7 +142,9 @@ int pt_import(const char *path, struct pt_documents *documents, struct pt_error 
     PT_AUTO(free_json) cJSON *all = pt_json_file_read(path, err);
     const cJSON *results = cJSON_GetObjectItemCaseSensitive(all, "results");
     const cJSON *benchmarks = cJSON_GetObjectItemCaseSensitive(all, "benchmarks");
-    struct import import = {.documents = documents, .first = documents->n, .path = path};
+    char at[sizeof "2026-01-02T03:04:05Z"];
+    time_of_file(path, at);
+    struct import import = {.documents = documents, .first = documents->n, .path = path, .at = *at ? at : NULL};
     if (!all)
         return -1;
     if (cJSON_IsArray(results))

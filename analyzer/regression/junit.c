@@ -62,7 +62,7 @@ static void put_panel(struct suites *suites, const char *stage, const struct pt_
     if (panel->kind == PT_PANEL_TABLE)
         for (size_t row = 0; row < panel->table->n_rows; row++)
             put_row(suites, stage, panel->table, row);
-    if (panel->kind == PT_PANEL_TEXTS && panel->n_texts) {
+    if (panel->kind == PT_PANEL_TEXTS && !strcmp(panel->key, "undecided")) {
         put_case(suites, stage, "(the stage)");
         put_skipped(suites, panel->texts[0]);
         pt_str_add(&suites->text, "</testcase>\n");
@@ -75,6 +75,11 @@ void pt_check_junit(const struct pt_doc *doc, struct pt_str *out)
     for (size_t i = 0; i < doc->stages.n; i++)
         for (size_t j = 0; j < doc->stages.items[i]->panels.n; j++)
             put_panel(&suites, doc->stages.items[i]->name, doc->stages.items[i]->panels.items[j]);
+    if (!doc->stages.n) {
+        put_case(&suites, "run", "(the run)");
+        put_skipped(&suites, doc->verdict);
+        pt_str_add(&suites.text, "</testcase>\n");
+    }
     pt_str_printf(out,
                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite id=\"0\" package=\"proftrace\" "
                   "name=\"proftrace check\" timestamp=\"1970-01-01T00:00:00\" hostname=\"localhost\" tests=\"%u\" "

@@ -105,7 +105,7 @@ static int read_report(int run_fd, struct pt_str *ret, struct pt_error *err)
     return 0;
 }
 
-int pt_github_step_summary(int run_fd, struct pt_error *err)
+int pt_github_step_summary(int run_fd, const char *more, struct pt_error *err)
 {
     const char *summary = getenv("GITHUB_STEP_SUMMARY");
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
@@ -113,6 +113,8 @@ int pt_github_step_summary(int run_fd, struct pt_error *err)
         return 0;
     if (read_report(run_fd, &text, err) < 0)
         return -1;
+    if (more && text.n + strlen(more) < MOST_SUMMARY_BYTES)
+        pt_str_printf(&text, "\n%s", more);
     FILE *to = fopen(summary, "ae");
     bool failed = !to || fwrite(pt_str_text(&text), 1, text.n, to) != text.n;
     failed |= to && fclose(to) != 0;

@@ -16,7 +16,8 @@
  * finding, the worst first. */
 void pt_github_annotations(const struct pt_doc *doc, struct pt_str *out);
 
-/* Append report.md to the file that GITHUB_STEP_SUMMARY names; does nothing where there is none. */
-int pt_github_step_summary(int run_fd, struct pt_error *err);
+/* Append report.md, and `more` Markdown behind it (NULL = none), to the file that GITHUB_STEP_SUMMARY names; does
+ * nothing where there is none. */
+int pt_github_step_summary(int run_fd, const char *more, struct pt_error *err);
 
 #endif

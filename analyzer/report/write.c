@@ -5,15 +5,18 @@
 #include "write.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/svg/chart_file.h"
 #include "report/text/full.h"
 #include "util/auto.h"
+#include "util/fd.h"
 #include "util/new_file.h"
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
+#include "util/text/sanitize_markdown.h"
 #include "util/whole.h"
 #include "github.h"
 #include "medium.h"
@@ -101,4 +104,18 @@ int pt_write_reports(const char *run_dir, int run_fd, const struct pt_written *w
         result = pt_write_open_reports(&report, run_fd, written, err);
     pt_report_close(&report);
     return result;
+}
+
+int pt_write_first_line(int run_fd, const char *line, struct pt_error *err)
+{
+    enum { MOST_BYTES = 1 << 20 };
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    PT_AUTO(pt_closep) int fd = openat(run_fd, "report.md", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    pt_sanitize_markdown(&text, line);
+    pt_str_add(&text, "\n\n");
+    if (fd < 0 || pt_fd_read_all(fd, MOST_BYTES, &text) < 0)
+        return pt_fail(err, "cannot read report.md: %s", strerror(errno));
+    if (pt_new_file_write(run_fd, "report.md", pt_str_text(&text), text.n) < 0)
+        return pt_fail(err, "cannot write report.md: %s", strerror(errno));
+    return 0;
 }

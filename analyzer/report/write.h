@@ -22,5 +22,7 @@ int pt_write_reports(const char *run_dir, int run_fd, const struct pt_written *w
 /* The same of a run that is open. */
 int pt_write_open_reports(const struct pt_report *report, int run_fd, const struct pt_written *written,
                           struct pt_error *err);
+/* Put a line before the report.md of a run directory: the verdict of what was found after the report was made. */
+int pt_write_first_line(int run_fd, const char *line, struct pt_error *err);
 
 #endif

@@ -4,9 +4,11 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -26,6 +28,11 @@ for i in range(random.randrange(50, 150)): os.lseek(0, 0, 0) if False else os.ac
 
 def environment():
     return {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD"))}
+
+
+def runs_of(baseline, stage=None):
+    """The lines of runs: those between them are texts."""
+    return [run for run in baseline["runs"] if isinstance(run, dict) and stage in (None, run["stage"])]
 
 
 class Case(unittest.TestCase):
@@ -57,7 +64,17 @@ class Case(unittest.TestCase):
 
     def with_baseline(self, *runs):
         self.proftrace("baseline", "add", self.file, *runs)
+        return self.written()
+
+    def written(self):
         return json.loads(self.file.read_text(encoding="utf-8"))
+
+    def rewrite(self, change):
+        """The baseline, with each of its runs changed by hand."""
+        baseline = self.written()
+        for number, run in enumerate(runs_of(baseline)):
+            change(number, run)
+        self.file.write_text(json.dumps(baseline), encoding="utf-8")
 
     def check(self, *runs, status=0, more=()):
         return self.proftrace("check", *runs, "--baseline", self.file, *more, status=status)
@@ -86,12 +103,20 @@ class Counts(Case):
 
     def test_forms(self):
         self.with_baseline(*self.usual)
-        rows = json.loads(self.check(self.more, status=1, more=["--format", "json"]))["stages"][0]["figures"]
+        result = json.loads(self.check(self.more, status=1, more=["--format", "json"]))
+        rows = {row["figure"]: row for row in result["stages"][0]["figures"]}
         report = json.loads(self.proftrace("report", self.more, "--format", "json"))["stages"][0]
-        opens = next(row for row in rows if row["figure"] == "open.calls")
-        self.assertEqual(opens["now"].replace(",", ""), str(next(call["calls"] for call in report["calls"] if call["call"] == "open")))
+        self.assertEqual(rows["open.calls"]["run_count"], next(call["calls"] for call in report["calls"] if call["call"] == "open"))
+        self.assertEqual(rows["heap.bytes"]["run_bytes"], report["heap"]["bytes"])
+        self.assertEqual((rows["open.calls"]["verdict"], rows["open.calls"]["baseline_runs"], rows["open.calls"]["runs"]), ("worse", 5, 1))
+        self.assertAlmostEqual(rows["open.calls"]["more_percent"], 100 * (rows["open.calls"]["run_count"] / rows["open.calls"]["baseline_count"] - 1), places=6)
+        self.assertEqual((result["verdict"], result["exit_code"]), ("worse", 1))
+        self.assertTrue(result["summary"].startswith(f"regression: {len(result['worse'])} figures are worse. {result['worse'][0]}"))
+        self.assertEqual(json.loads(self.check(self.usual[0], more=["--format", "json"]))["verdict"], "ok")
+        undecided = json.loads(self.check(self.usual[0], status=4, more=["--format", "json", "--stage", "none"]))
+        self.assertEqual((undecided["verdict"], undecided["exit_code"], len(undecided["undecided"])), ("undecided", 4, 1))
         self.assertRegex(self.check(self.more, status=1, more=["--format", "github"]), r"^::error title=proftrace check::regression: ")
-        self.assertIn("| WORSE |", self.check(self.more, status=1, more=["--format", "md"]))
+        self.assertRegex(self.check(self.more, status=1, more=["--format", "md"]), r"^regression: (.*\n)*\| WORSE \|")
 
     def test_cases_for_ci_systems(self):
         self.with_baseline(*self.usual[:3])
@@ -115,6 +140,44 @@ class Times(Case):
         self.assertRegex(self.check(*self.usual, more=["--time"]), r"same +wall_s .*p = ")
 
 
+    def times(self, stages, candidates):
+        """A check of made-up times: {stage: times of the baseline}, and those of the runs that are checked."""
+        def run(number, figures):
+            return {"run": f"r{number}", "at_utc": f"2026-01-{number + 1:02}T00:00:00Z", "host": "lab", "cpus": 2, "tool": "hyperfine", "dataset": None, "figures": figures}
+        self.file.write_text(json.dumps({"schema_version": "1.0", "stages": {stage: [run(i, {"benchmark_s": value}) for i, value in enumerate(values)]
+                                                                              for stage, values in stages.items()}}), encoding="utf-8")
+        self.rewritten = self.folder / "result.json"
+        self.rewritten.write_text(json.dumps({"benchmarks": [{"fullname": stage, "stats": {"data": values}} for stage, values in candidates.items()],
+                                              "machine_info": {"node": "lab"}}), encoding="utf-8")
+        return self.rewritten
+
+    def test_chance_has_as_many_tries_as_there_are_times_of_all_stages(self):
+        # 5 against 5 with one pair in the wrong order: p = 0.008 by itself, and 0.008 times as many as are tested.
+        low, high = [1.0, 1.1, 1.2, 1.3, 1.55], [1.5, 1.6, 1.7, 1.8, 1.9]
+        equal = [1.0, 1.1, 1.2, 1.3, 1.4]
+        def verdict(n_others, status):
+            others = {f"other{i}": equal for i in range(n_others)}
+            run = self.times({"one": low, **others}, {"one": high, **others})
+            baseline = json.loads(self.file.read_text(encoding="utf-8"))
+            for runs in baseline["stages"].values():
+                for entry in runs:
+                    entry["tool"] = "pytest-benchmark"
+            self.file.write_text(json.dumps(baseline), encoding="utf-8")
+            return json.loads(self.check(run, status=status, more=["--format", "json"]))
+        alone = verdict(0, 1)
+        p = alone["stages"][0]["figures"][0]["p"]
+        self.assertAlmostEqual(p, 2 / 252, places=9)
+        among = verdict(9, 0)
+        self.assertAlmostEqual(next(stage for stage in among["stages"] if stage["stage"] == "one")["figures"][0]["p"], 10 * p, places=9)
+
+    def test_a_threshold(self):
+        self.with_baseline(*self.usual)
+        self.check(self.more, status=1, more=["--threshold", "5"])
+        self.check(self.more, more=["--threshold", "50"])
+        self.check(self.more, more=["--threshold", "50%"])
+        self.assertIn("--threshold takes a number of percent", self.check(self.more, status=2, more=["--threshold", "much"]))
+
+
 class InTurn(Case):
     def test_the_second_command_is_held_against_the_first(self):
         command = f"{sys.executable} -c 'for i in range(%d): open(\"/etc/hostname\").close()'"
@@ -123,6 +186,14 @@ class InTurn(Case):
         self.assertIn("ab: Figures", self.proftrace("check", "--ab", command % 1000, command % 1000, "--rounds", "2", status=4))  # times need four
         runs = sorted(path.name for path in next((self.folder / "proftrace.data").glob("ab-*")).iterdir())
         self.assertEqual(runs, ["0a", "1b", "2b", "3a"])
+
+    def test_what_is_near_is_played_again(self):
+        # One run says nothing of 8 % more: how much does it vary? Twice as many say that it does not.
+        command = f"{sys.executable} -c 'for i in range(%d): open(\"/etc/hostname\").close()'"
+        once = self.proftrace("check", "--ab", command % 2000, command % 2160, "--rounds", "1", status=4)
+        self.assertRegex(once, r"same +open\.calls .*one run")
+        again = self.proftrace("check", "--ab", command % 2000, command % 2160, "--rounds", "1", "--confirm", status=1)
+        self.assertRegex(again, r"WORSE +open\.calls .*stable in 2 of 2")
 
     def test_a_command_that_fails_is_not_compared(self):
         self.assertIn("exited with 3: only whole runs", self.proftrace("check", "--ab", "true", "exit 3", status=4))
@@ -143,18 +214,56 @@ class Pipeline(Case):
         self.assertRegex(self.pipeline(1300, "--baseline", self.file, status=1), r"^regression: .*\n\ntrain: Figures\n")
         self.assertRegex(self.pipeline(1300, "--baseline", self.file, "--ci", "github", status=1), r"(?m)^::error title=proftrace check::regression: ")
 
+    def test_stages_that_were_not_asked_for_are_no_matter(self):
+        work = {"cmd": [sys.executable, "-c", PROGRAM, "1000", str(self.runs)], "env": {"PYTHONHASHSEED": "0"}}
+        stages = [{"stage": "prepare", **work}, {"stage": "label", "skip": "needs people"}, {"stage": "train", **work}]
+        (self.folder / "config.json").write_text(json.dumps({"profile": {"stages": stages}}), encoding="utf-8")
+        for _ in range(2):
+            self.proftrace("pipeline", "--config", "config.json")
+            self.proftrace("baseline", "add", self.file, self.folder / "proftrace.data/latest")
+        self.assertEqual(sorted(run["stage"] for run in runs_of(self.written())), ["prepare", "prepare", "train", "train"])
+        for option, left_out in (("--only", "prepare"), ("--skip", "train"), ("--from", "prepare")):
+            ran = "train" if left_out == "prepare" else "prepare"
+            said = self.proftrace("pipeline", "--config", "config.json", option, left_out if option == "--skip" else ran, "--baseline", self.file)
+            self.assertRegex(said, r"^ok: ")
+            self.assertIn(f"note: {left_out} is not compared: not selected ({option})", said)
+            self.assertIn("note: label is not compared: needs people", said)
+        # But a stage that was only not reached is missed.
+        (self.folder / "config.json").write_text(json.dumps({"profile": {"stages": [{"stage": "prepare", "cmd": ["false"]}, *stages[1:]]}}), encoding="utf-8")
+        self.proftrace("pipeline", "--config", "config.json", "--baseline", self.file, status=1)
+        self.assertRegex(self.check(self.folder / "proftrace.data/latest", status=4), r"^undecided: prepare: stage prepare is failed(.*\n)+train: Cannot be told\n +stage train is skipped")
+
+    def test_the_script_for_ci(self):
+        """profile-pipeline --ci github: annotations on stdout, report.md begins with the verdict, and the step's summary has report and check."""
+        scripts = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts"
+        for name in "profile-pipeline", "pipeline-profile":
+            shutil.copy(scripts / name, self.folder)
+        for _ in range(3):
+            self.pipeline(1000)
+            self.proftrace("baseline", "add", self.file, self.folder / "proftrace.data/latest")
+        for times, status, verdict in ((1000, 0, "ok: no figure is worse"), (1300, 1, "regression: ")):
+            self.pipeline(times)
+            summary = self.folder / f"summary{times}.md"
+            done = subprocess.run(["./profile-pipeline", "--ci", "github", "--baseline", self.file], cwd=self.folder, capture_output=True, text=True, timeout=100, check=False,
+                                  env={**environment(), "PATH": f"{BUILD}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(summary)})
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertRegex(done.stdout, rf"(?m)^::{'error' if status else 'notice'} title=proftrace check::{verdict}")
+            for report in self.folder / "profiles/report.md", self.folder / "proftrace.data/latest/report.md":
+                text = report.read_text(encoding="utf-8")
+                self.assertRegex(text, rf"\A{verdict}[^\n]+\n\n# Pipeline Profile Report\n")
+            self.assertTrue(summary.read_text(encoding="utf-8").startswith(text))
+            self.assertRegex(summary.read_text(encoding="utf-8")[len(text):], rf"\A\n{verdict}(.*\n)*## train\n(.*\n)*\| {'WORSE' if status else 'same'} \| ")
+
+    def test_without_a_baseline_the_report_begins_with_its_title(self):
+        self.pipeline(10)
+        self.assertTrue((self.folder / "proftrace.data/latest/report.md").read_text(encoding="utf-8").startswith("# Pipeline Profile Report"))
+
     def test_a_baseline_that_cannot_be_read_is_said_before_anything_runs(self):
         self.assertIn("makes one", self.pipeline(1000, "--baseline", self.folder / "none.json", status=2))
         self.assertFalse((self.folder / "proftrace.data").exists())
 
 
 class Undecided(Case):
-    def edited(self, change):
-        baseline = self.with_baseline(*self.usual)
-        for run in baseline["stages"]["train"]:
-            change(run)
-        self.file.write_text(json.dumps(baseline), encoding="utf-8")
-
     def test_other_circumstances(self):
         for change, words, more in ((lambda run: run.update(tool="proftrace 0.0.9"), "another version of proftrace: the baseline has proftrace 0.0.9", []),
                                     (lambda run: run.update(dataset="large"), "another dataset: the baseline has large, the run none", []),
@@ -162,12 +271,119 @@ class Undecided(Case):
                                     (lambda run: run.update(host="elsewhere"), "another machine: the baseline has elsewhere", ["--time"])):
             with self.subTest(words):
                 self.file.unlink(missing_ok=True)
-                self.edited(change)
-                self.assertIn(words, self.check(self.usual[0], status=4, more=more).splitlines()[0])
+                self.with_baseline(*self.usual)
+                self.rewrite(lambda _, run, change=change: change(run))
+                self.assertIn(words, self.check(*self.usual[:1] * (4 if more else 1), status=4, more=more).splitlines()[0])
+
+    def test_runs_of_other_circumstances_are_left_out_of_the_baseline(self):
+        self.with_baseline(*self.usual)
+        # Two of five runs are of another dataset, and would make the count of opens one that varies.
+        self.rewrite(lambda number, run: number in (1, 3) and (run.update(dataset="large"), run["figures"].update({"open.calls": 90000})))
+        said = self.check(self.more, status=1)
+        self.assertRegex(said, r"WORSE +open\.calls .*stable in 3 of 3")
+        self.assertIn("2 of 5 runs of the baseline are left out: another dataset: the baseline has large, the run none", said)
+
+    def test_times_of_another_machine_are_not_taken(self):
+        self.with_baseline(*self.usual)
+        self.rewrite(lambda number, run: number < 2 and run.update(host="elsewhere"))
+        said = self.check(*self.usual, status=4, more=["--time"])  # three are left, and four are needed
+        self.assertRegex(said, r"^undecided: train: wall_s: needs 4 runs on both sides, and there are 3 and 5\n")
+        self.assertRegex(said, r"same +open\.calls .*stable in 5 of 5")
+
+    def test_a_count_is_told_where_times_cannot_be(self):
+        self.with_baseline(*self.usual)
+        self.rewrite(lambda _, run: run.update(host="elsewhere"))
+        said = self.check(self.more, self.more, self.more, self.more, status=1, more=["--time"])
+        self.assertRegex(said, r"not judged +wall_s +- .*another machine:")
+
+    def test_candidates_of_several_circumstances(self):
+        self.with_baseline(*self.usual)
+        for key, words in (("dataset", "another dataset: run 1 has none, run 2 large"), ("host", "another machine: run 1 has ")):
+            other = self.folder / f"other-{key}"
+            shutil.copytree(self.usual[1], other)
+            report = json.loads(self.proftrace("report", other, "--format", "json"))
+            report.update({key: "large"})
+            (other / "report.json").write_text(json.dumps(report), encoding="utf-8")
+            self.assertIn(words, self.check(self.usual[0], other, status=4, more=["--time"]).splitlines()[0])
+
+    def test_a_stage_that_the_run_has_not(self):
+        self.with_baseline(*self.usual, self.record("evaluated", 10, stage="evaluate"))
+        said = self.check(self.usual[0], status=4)
+        self.assertRegex(said, r"^undecided: evaluate: the run has no such stage, and the baseline has")
+        self.assertRegex(said, r"same +open\.calls")  # what is known is told
+        self.check(self.usual[0], more=["--stage", "train"])
+        self.assertRegex(self.check(self.more, status=1), "^regression: ")
+
+    def test_a_run_without_stages(self):
+        self.with_baseline(*self.usual)
+        empty = self.folder / "empty"
+        shutil.copytree(self.usual[0], empty)
+        report = json.loads(self.proftrace("report", empty, "--format", "json"))
+        report["stages"] = []
+        (empty / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        self.assertRegex(self.check(empty, status=4), "^undecided: train: the run has no such stage")
+        self.file.write_text('{"schema_version": "2.0", "runs": []}', encoding="utf-8")
+        self.assertRegex(self.check(empty, status=4), "^undecided: there is no stage")
+
+    def doctored(self, change):
+        run = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / "run"
+        shutil.copytree(self.usual[0], run)
+        report = json.loads(self.proftrace("report", run, "--format", "json"))
+        change(report)
+        (run / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        return run
+
+    def test_lost_events(self):
+        self.with_baseline(*self.usual)
+        lost = self.doctored(lambda report: report["trace_quality"].update(overwritten=report["trace_quality"]["events"]))
+        self.assertRegex(self.check(lost, status=4), r"^undecided: train: \d+ of \d+ events were lost: counts are too small")
+        self.assertIn("events were lost", self.proftrace("baseline", "add", self.file, lost, status=4))
+        few = self.doctored(lambda report: report["trace_quality"].update(dropped=1, events=10000))
+        self.check(few)
+
+    def test_a_run_that_goes_on(self):
+        self.with_baseline(*self.usual)
+        running = self.folder / "running"
+        with subprocess.Popen([PROFTRACE, "run", "--no-report", "-o", running, "--", "sh", "-c", "touch begun; read line"], stdin=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, cwd=self.folder, env={**environment(), "PROFTRACE_STAGE": "train"}) as program:
+            while not (self.folder / "begun").exists():
+                time.sleep(0.01)
+            said = self.check(running, status=4)
+            refused = self.proftrace("baseline", "add", self.file, running, status=4)
+            program.communicate(b"\n", timeout=60)
+        self.assertRegex(said, "^undecided: train: stage train is running")
+        self.assertIn("is running", refused)
+
+    def test_untraced_processes(self):
+        static = self.folder / "static"
+        (self.folder / "static.c").write_text("int main(void) { return 0; }", encoding="utf-8")
+        if subprocess.run(["gcc", "-static", "-o", static, self.folder / "static.c"], capture_output=True, check=False).returncode:
+            self.skipTest("no static libc")
+        def run(name, times):
+            subprocess.run([PROFTRACE, "run", "--no-report", "-o", self.folder / name, "--", "sh", "-c", f"for i in $(seq {times}); do {static}; done; true"],
+                           check=True, capture_output=True, timeout=100, env={**environment(), "PROFTRACE_STAGE": "shell"})
+            return self.folder / name
+        none, two = run("none", 0), run("two", 2)
+        self.with_baseline(none)
+        self.assertRegex(self.check(two, status=4), r"^undecided: shell: 2 processes were not traced, and 0 in the baseline")
+        self.file.unlink()
+        self.with_baseline(two)
+        self.assertRegex(self.check(none, status=4), r"^undecided: shell: 0 processes were not traced, and 2 in the baseline")
+        self.check(run("also two", 2))  # as many as ever
 
     def test_a_stage_that_the_baseline_has_not(self):
         self.with_baseline(*self.usual)
         self.assertIn("no run of this stage", self.check(self.record("other", 10, stage="other"), status=4))
+
+    def test_what_is_not_known_is_not_zero(self):
+        subprocess.run([PROFTRACE, "run", "--no-report", "--heap", "off", "-o", self.folder / "off", "--", sys.executable, "-c", PROGRAM, "1000", self.runs],
+                       check=True, capture_output=True, timeout=100, env={**environment(), "PROFTRACE_STAGE": "train", "PYTHONHASHSEED": "0"})
+        self.with_baseline(*self.usual)
+        said = self.check(self.folder / "off", status=4)
+        self.assertRegex(said, r"^undecided: train: heap\.allocations: not known in the run\n")
+        self.assertRegex(said, r"not judged +heap\.bytes +[\d.]+ MiB +-")
+        document = json.loads(self.proftrace("report", self.folder / "off", "--format", "json"))
+        self.assertEqual((document["stages"][0]["heap"]["allocs"], document["stages"][0]["heap"]["allocs_reason"]), (None, "heap recording was off"))
 
     def test_a_failed_run_is_no_baseline(self):
         subprocess.run([PROFTRACE, "run", "--no-report", "-o", self.folder / "failed", "--", "sh", "-c", "exit 3"], capture_output=True, check=False, timeout=100)
@@ -181,51 +397,153 @@ class File(Case):
     def test_bad_files(self):
         self.with_baseline(self.usual[0])
         good = self.file.read_text(encoding="utf-8")
-        for text, words in ((good[:200], "line"), ("[]", "is no baseline"), (good.replace('"1.0"', '"2.0"'), "a newer one is needed"),
-                            (good.replace('"wall_s":', '"wall_s":"much","x":'), "no figures that are numbers"), ("", "line")):
+        for text, words in ((good[:200], "line"), ("[]", "is no baseline"), ("", "line"), ('{"schema_version": "1.0"}', "has no stages"), ('{"schema_version": "2.0"}', "has no runs"),
+                            (good.replace('"2.0"', '"3.1"'), "is of format 3.1, and this proftrace reads 1 and 2: a newer one is needed"),
+                            (good.replace('"2.0"', '"0.9"'), "is of format 0.9, which is too old"), (good.replace('"2.0"', '"x\\ny"'), "has no schema_version"),
+                            (good.replace('"2.0"', "2"), "has no schema_version"), (good.replace('"wall_s":', '"wall_s":"much","x":'), "no figures that are numbers"),
+                            (good.replace('"stage":', '"stage\\n":'), "run 1 has no name"), (good.replace('"train"', '"tr\\nain"').replace('"run":', '"ran":'), "has no name"),
+                            (good.replace('"figures":', '"figure":'), "run 1 of stage train has no name, or no figures"), (good.replace('"7f",', "<<<<<<< HEAD\n"), "line")):
             with self.subTest(words):
+                self.assertNotEqual(text, good)
                 self.file.write_text(text, encoding="utf-8")
-                self.assertIn(words, self.check(self.usual[0], status=3))
-                self.assertIn(words, self.proftrace("baseline", "add", self.file, self.usual[0], status=3))
+                for said in (self.check(self.usual[0], status=3), self.proftrace("baseline", "add", self.file, self.usual[0], status=3),
+                             self.proftrace("baseline", "show", self.file, status=3), self.proftrace("trend", self.file, status=3)):
+                    self.assertIn(words, said)
+                    self.assertEqual(said.count("\n"), 1, said)
                 self.assertEqual(self.file.read_text(encoding="utf-8"), text)
         self.file.unlink()
-        self.assertIn("`proftrace baseline add", self.check(self.usual[0], status=2))
+        self.assertRegex(self.check(self.usual[0], status=2), r"\A.*`proftrace baseline add.*\n\Z")
         self.assertIn("--baseline FILE is missing", self.proftrace("check", self.usual[0], status=2))
         self.assertIn("none of add, show and prune", self.proftrace("baseline", "ad", self.file, status=2))
 
     def test_unknown_members_stay(self):
         baseline = self.with_baseline(self.usual[0])
         baseline["policy"] = {"mine": 1}
-        baseline["stages"]["train"][0]["note"] = "x"
+        runs_of(baseline)[0]["note"] = "x"
         self.file.write_text(json.dumps(baseline), encoding="utf-8")
         after = self.with_baseline(self.usual[1])
-        self.assertEqual((after["policy"], after["stages"]["train"][1]["note"]), ({"mine": 1}, "x"))
+        self.assertEqual((after["policy"], sorted(str(run.get("note")) for run in runs_of(after))), ({"mine": 1}, ["None", "x"]))
+
+    def test_a_file_of_format_1_is_read_and_becomes_one_of_2(self):
+        entries = runs_of(self.with_baseline(*self.usual))
+        for entry in entries:
+            del entry["unknown"], entry["untraced"], entry["stage"]
+        self.file.write_text(json.dumps({"schema_version": "1.0", "stages": {"train": entries}, "mine": 1}), encoding="utf-8")
+        self.assertTrue(self.check(self.usual[0]).startswith("ok: "))
+        self.assertRegex(self.check(self.more, status=1), r"WORSE +open\.calls .*stable in 5 of 5")
+        after = self.with_baseline(self.more)
+        self.assertEqual((after["schema_version"], after["mine"], len(runs_of(after, "train"))), ("2.0", 1, 6))
+        self.assertNotIn("stages", after)
 
     def test_adding_twice_is_adding_once_and_old_runs_go(self):
         self.with_baseline(*self.usual)
-        runs = self.with_baseline(self.usual[0])["stages"]["train"]
-        self.assertEqual(len(runs), 5)
+        self.rewrite(lambda number, run: run.update(at_utc=f"2026-01-0{number + 1}T00:00:00Z"))
+        self.with_baseline(self.usual[0], self.usual[0])
+        names = [run["run"] for run in runs_of(self.written())]
+        self.assertEqual(len(names), 6)  # those that were given another time are others
         self.proftrace("baseline", "prune", self.file, "--keep", "2")
-        self.assertEqual(json.loads(self.file.read_text(encoding="utf-8"))["stages"]["train"], runs[:2])
+        kept = runs_of(self.written())
+        self.assertEqual(sorted(run["at_utc"] for run in kept)[0], "2026-01-05T00:00:00Z")
+        self.assertEqual(len(kept), 2)
         self.assertEqual(self.proftrace("baseline", "show", self.file).count("usual"), 2)
 
-    def test_branches_that_add_different_stages_merge(self):
-        def git(*arguments):
-            subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=self.folder, check=True, capture_output=True)
-        other = [self.record(f"evaluate{i}", 10, stage="evaluate") for i in range(2)]
-        git("init", "-q", "-b", "main")
-        self.with_baseline(self.usual[0], other[0])
-        git("add", "baseline.json")
-        git("commit", "-qm", "first")
-        git("checkout", "-qb", "one")
-        self.with_baseline(self.usual[1])
-        git("commit", "-qam", "train")
-        git("checkout", "-q", "main")
-        self.with_baseline(other[1])
-        git("commit", "-qam", "evaluate")
-        git("merge", "-q", "one", "-m", "both")
-        stages = json.loads(self.file.read_text(encoding="utf-8"))["stages"]
-        self.assertEqual({name: len(runs) for name, runs in stages.items()}, {"train": 2, "evaluate": 2})
+    def test_the_order_of_adding_leaves_no_trace(self):
+        self.with_baseline(*self.usual)
+        one = self.file.read_bytes()
+        self.file.unlink()
+        for run in reversed(self.usual):
+            self.with_baseline(run)
+        self.assertEqual(self.file.read_bytes(), one)
+
+
+class Merge(Case):
+    """Two branches that add runs, with git as it is. A run's place follows from its name and time: these are always the same."""
+    @classmethod
+    def record(cls, name, times, stage="train"):
+        run = super().record(name, times, stage)
+        report = json.loads(subprocess.run([PROFTRACE, "report", run, "--format", "json"], check=True, capture_output=True, timeout=100, env=environment()).stdout)
+        report["timestamp_utc"] = f"2026-01-0{1 + sum(map(ord, name)) % 9}T00:00:00Z"
+        (run / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        return run
+
+    def git(self, *arguments, status=0):
+        done = subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=self.folder, check=False, capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+
+    def merged(self, first, ours, theirs):
+        """What is in the file after runs of `ours` and `theirs` were added on two branches, and the second merged into the first."""
+        self.git("init", "-q", "-b", "main")
+        (self.folder / "README").write_text("x", encoding="utf-8")
+        if first:
+            self.with_baseline(*first)
+        self.git("add", ".")
+        self.git("commit", "-qm", "first")
+        self.git("checkout", "-qb", "other")
+        self.with_baseline(*theirs)
+        self.git("add", ".")
+        self.git("commit", "-qam", "theirs")
+        self.git("checkout", "-q", "main")
+        self.with_baseline(*ours)
+        self.git("add", ".")
+        self.git("commit", "-qam", "ours")
+        self.git("merge", "-q", "other", "-m", "both")
+        merged = self.file.read_bytes()
+        self.proftrace("baseline", "show", self.file)
+        json.loads(merged)
+        # It is the file that adding one after the other makes.
+        self.file.unlink()
+        self.with_baseline(*first, *theirs, *ours)
+        self.assertEqual(merged, self.file.read_bytes())
+        return runs_of(json.loads(merged))
+
+    def test_runs_of_the_same_stage(self):
+        self.assertEqual(len(self.merged(self.usual[:1], [self.usual[1]], [self.usual[2]])), 3)
+
+    def test_several_runs_on_each_side(self):
+        self.assertEqual(len(self.merged(self.usual[:1], self.usual[1:3], self.usual[3:])), 5)
+
+    def test_a_stage_that_is_new_to_both(self):
+        evaluate = [self.record(f"evaluate{i}", 10, stage="evaluate") for i in range(2)]
+        stages = [run["stage"] for run in self.merged(self.usual[:1], evaluate[:1], evaluate[1:])]
+        self.assertEqual(sorted(stages), ["evaluate", "evaluate", "train"])
+
+    def test_different_stages(self):
+        self.assertEqual(len(self.merged(self.usual[:1], [self.usual[1]], [self.record("evaluated", 10, stage="evaluate")])), 3)
+
+    def test_old_runs_go_on_both_sides(self):
+        self.git("init", "-q", "-b", "main")
+        self.with_baseline(*self.usual[:3])
+        self.git("add", ".")
+        self.git("commit", "-qm", "first")
+        self.git("checkout", "-qb", "other")
+        self.proftrace("baseline", "add", self.file, self.usual[3], "--keep", "3")
+        self.git("commit", "-qam", "theirs")
+        self.git("checkout", "-q", "main")
+        self.proftrace("baseline", "add", self.file, self.usual[4], "--keep", "3")
+        self.git("commit", "-qam", "ours")
+        self.git("merge", "-q", "other", "-m", "both")
+        self.assertEqual(len(runs_of(self.written())), 4)
+        self.check(self.usual[0])
+
+    def test_runs_that_share_a_place(self):
+        """The same line of the file: a conflict, unless .gitattributes has the line that the documentation names; then JSON all the same."""
+        self.with_baseline(self.usual[0])
+        (self.folder / ".gitattributes").write_text("baseline.json merge=union\n", encoding="utf-8")
+        self.git("init", "-q", "-b", "main")
+        self.git("add", ".")
+        self.git("commit", "-qm", "first")
+        text = self.file.read_text(encoding="utf-8")
+        line = next(line for line in text.splitlines() if line.startswith('{"stage"'))
+        for branch, time_of in ("other", "2001"), ("main", "2002"):
+            self.git("checkout", "-q", *(["-b"] if branch == "other" else []), branch)
+            added = line.replace('"at_utc": "20', f'"at_utc": "{time_of}-20')
+            self.assertNotEqual(added, line)
+            self.file.write_text(text.replace('"7f",\n', f'"7f",\n{added}\n'), encoding="utf-8")
+            self.git("commit", "-qam", branch)
+        self.git("merge", "-q", "other", "-m", "both")
+        self.assertEqual(len(runs_of(self.written())), 3)
+        self.proftrace("baseline", "prune", self.file)
+        self.assertEqual(len(runs_of(self.written())), 3)
 
 
 if __name__ == "__main__":

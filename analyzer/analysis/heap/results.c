@@ -228,12 +228,18 @@ static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_he
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     struct stage_heap sum = {0};
+    bool is_off = false, is_on = false;
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
-        if (pt_profile_stage_of(profile, process) == stage)
-            stage_add(&sum, process, pt_heap_process_found(processes, process));
+        if (pt_profile_stage_of(profile, process) != stage)
+            continue;
+        stage_add(&sum, process, pt_heap_process_found(processes, process));
+        is_off |= process->heap_mode == PT_HEAP_OFF;
+        is_on |= process->heap_mode != PT_HEAP_OFF;
     }
     const char *missing = pt_profile_counters_missing(profile, stage);
+    if (!missing && is_off && !is_on)
+        missing = "heap recording was off";
     const struct pt_value unknown = pt_unknown(missing);
     pt_metrics_set(metrics, scope, "heap.allocs.calls", missing ? unknown : pt_integer(sum.allocs));
     pt_metrics_set(metrics, scope, "heap.frees.calls", missing ? unknown : pt_integer(sum.frees));

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,77 +15,32 @@
 
 #include "regression/ab.h"
 #include "regression/baseline.h"
+#include "regression/check_doc.h"
 #include "regression/import.h"
-#include "regression/junit.h"
-#include "report/json/panel.h"
-#include "report/medium.h"
 #include "report/run_document.h"
-#include "report/text/panel.h"
 #include "report/text_file.h"
 #include "util/auto.h"
 #include "util/mem.h"
 #include "cmd/arguments/options.h"
 #include "cmd/cmd.h"
-
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_MD, FORMAT_GITHUB, FORMAT_JUNIT };
+#include "show_check.h"
 
 struct request {
     const char *baseline, *stage, *output;
     int format;
     bool with_times, is_ab, confirms;
     pt_u64 rounds;
+    double threshold_percent;
 };
-
-/* A line that GitHub shows at the change; what follows is one line, without its escapes. */
-static void render_github(const struct pt_doc *doc, enum pt_check_result result, struct pt_str *out)
-{
-    pt_str_printf(out, "::%s title=proftrace check::",
-                  result == PT_CHECK_WORSE       ? "error"
-                  : result == PT_CHECK_UNDECIDED ? "warning"
-                                                 : "notice");
-    for (const char *at = doc->verdict; *at; at++)
-        if (*at == '%')
-            pt_str_add(out, "%25");
-        else
-            pt_str_char(out, (unsigned char)*at < ' ' ? ' ' : *at);
-    pt_str_char(out, '\n');
-}
-
-static void render(const struct request *request, const struct pt_doc *doc, enum pt_check_result result,
-                   struct pt_str *out)
-{
-    const struct pt_render_options how = pt_medium_of(request->output);
-    const struct pt_text_out people = {&how, out};
-    PT_AUTO(pt_str_fini) struct pt_str verdict = {0};
-    switch (request->format) {
-    case FORMAT_JSON:
-        pt_json_stage_panels(doc, out);
-        return;
-    case FORMAT_GITHUB:
-        render_github(doc, result, out);
-        return;
-    case FORMAT_MD:
-        pt_render_md_panels(doc, out);
-        return;
-    case FORMAT_JUNIT:
-        pt_check_junit(doc, out);
-        return;
-    default:
-        pt_text_clean(&verdict, doc->verdict);
-        pt_text_put(&people, pt_str_text(&verdict));
-        pt_str_char(out, '\n');
-        for (size_t i = 0; i < doc->stages.n; i++)
-            pt_text_panels(&people, &doc->stages.items[i]->panels, doc->stages.items[i]->name);
-    }
-}
 
 static int tell(const struct request *request, const struct pt_check *check, struct pt_error *err)
 {
-    PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_doc_new();
+    PT_AUTO(pt_checked_fini) struct pt_checked checked;
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    const enum pt_check_result result = pt_check(check, doc);
-    render(request, doc, result, &text);
-    return pt_text_file_write(request->output, &text, err) < 0 ? -1 : (int)result;
+    pt_check(check, &checked);
+    pt_check_doc(&checked);
+    pt_show_check(&checked, (enum pt_check_form)request->format, request->output, &text);
+    return pt_text_file_write(request->output, &text, err) < 0 ? -1 : (int)checked.result;
 }
 
 /* ---- runs against a file ---- */
@@ -107,7 +63,8 @@ static int check_runs(const struct request *request, const struct pt_arguments *
                                    .documents = documents.items,
                                    .n_documents = documents.n,
                                    .stage = request->stage,
-                                   .with_times = request->with_times || has_benchmarks};
+                                   .with_times = request->with_times || has_benchmarks,
+                                   .threshold_percent = request->threshold_percent};
     return documents.n ? tell(request, &check, err) : pt_fail_code(err, 4, "%s has no benchmark", args->values[0]);
 }
 
@@ -154,13 +111,14 @@ static int play_rounds(struct turns *turns, pt_u64 rounds, struct pt_error *err)
     return 0;
 }
 
-/* What looks worse is played as often again before anybody is told: of many checks some are unlucky. */
+/* What looks worse, or nearly so, is played as often again before anybody is told: of many checks some are unlucky. */
 static int confirm(const struct request *request, struct turns *turns, struct pt_error *err)
 {
-    PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_doc_new();
-    if (!request->confirms || pt_check(&turns->check, doc) != PT_CHECK_WORSE)
+    if (!request->confirms)
         return 0;
-    return play_rounds(turns, request->rounds, err);
+    PT_AUTO(pt_checked_fini) struct pt_checked checked;
+    pt_check(&turns->check, &checked);
+    return checked.is_near ? play_rounds(turns, request->rounds, err) : 0;
 }
 
 static int check_commands(const struct request *request, const struct pt_arguments *args, struct pt_error *err)
@@ -175,7 +133,10 @@ static int check_commands(const struct request *request, const struct pt_argumen
     mkdir(base, 0700); /* where it is missing; what else is wrong with it, the next call says */
     snprintf(turns.folder, sizeof turns.folder, "%s/ab-XXXXXX", base);
     PT_AUTO(pt_baseline_freep) cJSON *baseline = turns.baseline;
-    turns.check = (struct pt_check){.baseline = baseline, .stage = PT_AB_STAGE, .with_times = true};
+    turns.check = (struct pt_check){.baseline = baseline,
+                                    .stage = PT_AB_STAGE,
+                                    .with_times = true,
+                                    .threshold_percent = request->threshold_percent};
     turns.check.documents = pt_calloc(2 * request->rounds, sizeof *turns.check.documents);
     int result = mkdtemp(turns.folder) ? 0 : pt_fail(err, "cannot make %s: %s", turns.folder, strerror(errno));
     if (!result)
@@ -192,9 +153,18 @@ static int check_commands(const struct request *request, const struct pt_argumen
     return result;
 }
 
+/* "5", "2.5" or "5%". */
+static int read_percent(const char *text, double *ret)
+{
+    char *end;
+    *ret = strtod(text, &end);
+    return end == text || (*end && strcmp(end, "%") != 0) || !(*ret >= 0 && *ret <= 1000) ? -1 : 0;
+}
+
 int pt_cmd_check(int argc, char **argv, struct pt_error *err)
 {
-    struct request request = {.rounds = 5};
+    struct request request = {.rounds = 5, .threshold_percent = NAN};
+    const char *threshold = NULL;
     const struct pt_opt table[] = {
         PT_OPT_TEXT("baseline", 'b', &request.baseline, "FILE", "the figures of earlier runs (proftrace baseline add)"),
         PT_OPT_TEXT("stage", 's', &request.stage, "NAME", "only this stage"),
@@ -202,7 +172,10 @@ int pt_cmd_check(int argc, char **argv, struct pt_error *err)
                     "wall and CPU time, too: four runs on both sides, of the same machine"),
         PT_OPT_FLAG("ab", 0, &request.is_ab, "play two commands in turn, and check the second against the first"),
         PT_OPT_COUNT("rounds", 0, &request.rounds, "N", "--ab: runs of each command (default: 5)"),
-        PT_OPT_FLAG("confirm", 0, &request.confirms, "--ab: play as many again before a regression is told"),
+        PT_OPT_FLAG("confirm", 0, &request.confirms,
+                    "--ab: play as many again before a regression is told, and where one is near"),
+        PT_OPT_TEXT("threshold", 0, &threshold, "PERCENT",
+                    "what is worse by less is no regression (default: 2 for stable counts, 5 to 10 for times)"),
         PT_OPT_CHOICE("format", 'f', &request.format, "text|json|md|github|junit",
                       "form of the result (default: text)"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),
@@ -212,5 +185,7 @@ int pt_cmd_check(int argc, char **argv, struct pt_error *err)
     const int done = pt_options_parse(table, argc, argv, &args, err);
     if (done)
         return done < 0 ? -1 : 0;
+    if (threshold && read_percent(threshold, &request.threshold_percent) < 0)
+        return pt_fail_code(err, 2, "--threshold takes a number of percent from 0 to 1000, not '%.50s'", threshold);
     return request.is_ab ? check_commands(&request, &args, err) : check_runs(&request, &args, err);
 }

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * show_check.c - Owns: what a check looks like for people, CI systems and programs. Threads: main only.
+ */
+#include "show_check.h"
+
+#include <math.h>
+
+#include "regression/baseline.h"
+#include "regression/check_doc.h"
+#include "regression/junit.h"
+#include "report/medium.h"
+#include "report/render.h"
+#include "report/run_document.h"
+#include "report/text/panel.h"
+#include "util/auto.h"
+
+/* A line that GitHub shows at the change; what follows is one line, without its escapes. */
+static void put_github(const struct pt_checked *checked, struct pt_str *out)
+{
+    pt_str_printf(out, "::%s title=proftrace check::",
+                  checked->result == PT_CHECK_WORSE       ? "error"
+                  : checked->result == PT_CHECK_UNDECIDED ? "warning"
+                                                          : "notice");
+    for (const char *at = checked->doc->verdict; *at; at++)
+        if (*at == '%')
+            pt_str_add(out, "%25");
+        else
+            pt_str_char(out, (unsigned char)*at < ' ' ? ' ' : *at);
+    pt_str_char(out, '\n');
+}
+
+static void put_text(const struct pt_doc *doc, const char *output, struct pt_str *out)
+{
+    const struct pt_render_options how = pt_medium_of(output);
+    const struct pt_text_out people = {&how, out};
+    PT_AUTO(pt_str_fini) struct pt_str verdict = {0};
+    pt_text_clean(&verdict, doc->verdict);
+    pt_text_put(&people, pt_str_text(&verdict)); /* one line: scripts read it, too */
+    pt_str_char(out, '\n');
+    pt_text_notes(&people, doc);
+    for (size_t i = 0; i < doc->stages.n; i++)
+        pt_text_panels(&people, &doc->stages.items[i]->panels, doc->stages.items[i]->name);
+}
+
+void pt_show_check(const struct pt_checked *checked, enum pt_check_form form, const char *output, struct pt_str *out)
+{
+    switch (form) {
+    case PT_CHECK_JSON:
+        pt_check_json(checked, out);
+        return;
+    case PT_CHECK_GITHUB:
+        put_github(checked, out);
+        return;
+    case PT_CHECK_MD:
+        pt_render_md_panels(checked->doc, out);
+        return;
+    case PT_CHECK_JUNIT:
+        pt_check_junit(checked->doc, out);
+        return;
+    case PT_CHECK_TEXT:
+        break;
+    }
+    put_text(checked->doc, output, out);
+}
+
+int pt_self_check(const char *baseline, const char *run, bool for_github, struct pt_self_check *ret,
+                  struct pt_error *err)
+{
+    PT_AUTO(pt_baseline_freep) cJSON *runs = pt_baseline_read(baseline, false, err);
+    PT_AUTO(pt_run_document_freep) cJSON *document = runs ? pt_run_document(run, err) : NULL;
+    PT_AUTO(pt_checked_fini) struct pt_checked checked = {0};
+    if (!document)
+        return -1;
+    const struct pt_check check = {
+        .baseline = runs, .documents = &document, .n_documents = 1, .threshold_percent = NAN};
+    pt_check(&check, &checked);
+    pt_check_doc(&checked);
+    ret->result = checked.result;
+    pt_text_clean(&ret->verdict, checked.doc->verdict);
+    pt_show_check(&checked, PT_CHECK_MD, NULL, &ret->md);
+    pt_show_check(&checked, for_github ? PT_CHECK_GITHUB : PT_CHECK_TEXT, NULL, &ret->all);
+    return 0;
+}
+
+void pt_self_check_fini(struct pt_self_check *check)
+{
+    pt_str_fini(&check->verdict);
+    pt_str_fini(&check->md);
+    pt_str_fini(&check->all);
+}

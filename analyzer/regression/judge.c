@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: when a figure is worse, and when nobody can tell. Threads: one.
+ *
+ * A count that was the same in all runs of the baseline is worse above 2 %. One that varied is worse beyond its largest
+ * value by twice as much as it varied and 10 %; where it varied by more than 1 %, it needs four runs to be judged at
+ * all: of fewer, the next often lies outside. Of a single run nobody knows whether it varies: 10 %. Times need four
+ * runs on both sides, and 0.1 s; how much longer the median has to be depends on how sure a rank test is: see
+ * judge_time. A threshold of the user's stands in place of these shares.
+ */
+#include "judge.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "show_figure.h"
+
+enum { LEAST_RUNS = 4, MANY_RUNS = 10 };
+#define ALPHA 0.05      /* of all times of a check together */
+#define ALPHA_EACH 0.01 /* of one */
+#define ALPHA_NEAR 0.25 /* of one that more runs might show to be worse */
+
+static double least(const double *values, size_t n)
+{
+    double found = INFINITY;
+    for (size_t i = 0; i < n; i++)
+        found = fmin(found, values[i]);
+    return found;
+}
+
+static double most(const double *values, size_t n)
+{
+    double found = -INFINITY;
+    for (size_t i = 0; i < n; i++)
+        found = fmax(found, values[i]);
+    return found;
+}
+
+/* Below it nobody would notice: a call takes microseconds, a process that is started milliseconds. */
+static double floor_of(const struct pt_judged *figure)
+{
+    if (figure->kind == PT_FIGURE_COUNT)
+        return strcmp(figure->name, "processes") ? 10 : 2;
+    if (figure->kind == PT_FIGURE_BENCHMARK)
+        return 0; /* it was measured as often as its tool thought fit */
+    return figure->kind == PT_FIGURE_BYTES ? 65536 : 0.1;
+}
+
+/* Above the largest value of the baseline. */
+static double room_of(const struct pt_judged *figure, double low, double high, double threshold_percent)
+{
+    const bool varies = high > low;
+    const double usual = varies || figure->n_a == 1 ? 0.10 : 0.02;
+    const double share = isnan(threshold_percent) ? usual : threshold_percent / 100;
+    return fmax(share * high, varies ? 2 * (high - low) : 0);
+}
+
+static void judge_count(struct pt_doc *doc, struct pt_judged *figure, double threshold_percent)
+{
+    const double low = least(figure->a, figure->n_a), high = most(figure->a, figure->n_a);
+    const double b = least(figure->b, figure->n_b), best = most(figure->b, figure->n_b);
+    const bool varies = high > low;
+    const double room = room_of(figure, low, high, threshold_percent);
+    figure->how = figure->n_a == 1 ? "one run"
+                  : !varies        ? pt_doc_format(doc, "stable in %zu of %zu runs", figure->n_a, figure->n_a)
+                                   : pt_doc_format(doc, "varies in %zu runs", figure->n_a);
+    if (high - low > 0.01 * high && figure->n_a < LEAST_RUNS)
+        figure->state = PT_FIGURE_NOT_JUDGED;
+    else if (b > high + room && b - high >= floor_of(figure))
+        figure->state = PT_FIGURE_WORSE;
+    else if (best < low - room && low - best >= floor_of(figure))
+        figure->state = PT_FIGURE_BETTER;
+    figure->is_near = figure->state == PT_FIGURE_NOT_JUDGED || (b > high + room / 2 && b - high >= floor_of(figure));
+}
+
+void pt_figure_test(struct pt_judged *figure)
+{
+    if (figure->n_a >= LEAST_RUNS && figure->n_b >= LEAST_RUNS)
+        figure->p = pt_mann_whitney(figure->a, figure->n_a, figure->b, figure->n_b);
+}
+
+/* 10 % that is no chance in nineteen of twenty checks; or less, down to what so many runs can tell from noise, that is
+ * none in ninety-nine of a hundred either: of 10 % more, half of all draws have a median that is less than 10 % above.
+ */
+static double effect_of(const struct pt_judged *figure, double threshold_percent)
+{
+    const bool are_many = figure->n_a >= MANY_RUNS && figure->n_b >= MANY_RUNS;
+    const double usual = figure->p > ALPHA_EACH ? 0.10 : are_many ? 0.025 : 0.05;
+    return isnan(threshold_percent) ? usual : threshold_percent / 100;
+}
+
+static void judge_time(struct pt_doc *doc, struct pt_judged *figure, double threshold_percent)
+{
+    const double a = pt_median(figure->a, figure->n_a), b = pt_median(figure->b, figure->n_b);
+    if (isnan(figure->p)) {
+        figure->state = PT_FIGURE_NOT_JUDGED;
+        figure->is_undecided = figure->is_near = true;
+        figure->how = pt_doc_format(doc, "needs %d runs on both sides, and there are %zu and %zu", LEAST_RUNS,
+                                    figure->n_a, figure->n_b);
+        return;
+    }
+    const double effect = effect_of(figure, threshold_percent) * a;
+    figure->how = pt_doc_format(doc, "p = %.3f", figure->p_together);
+    if (b - a >= effect && b - a >= floor_of(figure) && figure->p_together <= ALPHA)
+        figure->state = PT_FIGURE_WORSE;
+    figure->is_near = b - a >= effect / 2 && b - a >= floor_of(figure) / 2 && figure->p <= ALPHA_NEAR;
+}
+
+void pt_figure_judge(struct pt_doc *doc, struct pt_judged *figure, double threshold_percent)
+{
+    if (pt_figure_is_time(figure->kind)) {
+        judge_time(doc, figure, threshold_percent);
+    } else if (!figure->n_a) {
+        figure->state = PT_FIGURE_NOT_JUDGED;
+        figure->how = "not known in the runs of the baseline";
+    } else if (!figure->n_b) {
+        figure->state = PT_FIGURE_NOT_JUDGED;
+        figure->is_undecided = true; /* what the baseline watches over */
+        figure->how = "not known in the run";
+    } else {
+        judge_count(doc, figure, threshold_percent);
+    }
+}
+
+const char *pt_judged_sentence(struct pt_doc *doc, const char *stage, const struct pt_judged *figure)
+{
+    const struct pt_value a = pt_show_figure(doc, figure->kind, pt_median(figure->a, figure->n_a));
+    const struct pt_value b = pt_show_figure(doc, figure->kind, pt_median(figure->b, figure->n_b));
+    return pt_doc_format(doc, "%s: %s %s -> %s (%s)", stage, figure->name, a.text, b.text, figure->how);
+}
