@@ -40,18 +40,20 @@ static bool is_entry(const cJSON *entry)
     return true;
 }
 
-/* How two runs of a stage follow one another: the newest first. Of one second the name decides. */
+static double wall_of(const cJSON *run)
+{
+    const double wall_s = pt_member_number(cJSON_GetObjectItemCaseSensitive(run, "figures"), "wall_s");
+    return isfinite(wall_s) ? wall_s : 0;
+}
+
+/* How two runs of a stage follow one another: the newest first. Of one second the name decides. 0 = it is the same run:
+ * a CI system gives all of them one name, and a second may see several. */
 static int by_age(const cJSON *a, const cJSON *b)
 {
     const char *at_a = pt_member_text(a, "at_utc"), *at_b = pt_member_text(b, "at_utc");
-    const int order = strcmp(at_b ? at_b : "", at_a ? at_a : "");
-    return order ? order : strverscmp(pt_member_text(b, "run"), pt_member_text(a, "run"));
-}
-
-static bool is_same_run(const cJSON *a, const cJSON *b)
-{
-    const char *at_a = pt_member_text(a, "at_utc"), *at_b = pt_member_text(b, "at_utc");
-    return !strcmp(pt_member_text(a, "run"), pt_member_text(b, "run")) && !strcmp(at_a ? at_a : "", at_b ? at_b : "");
+    int order = strcmp(at_b ? at_b : "", at_a ? at_a : "");
+    order = order ? order : strverscmp(pt_member_text(b, "run"), pt_member_text(a, "run"));
+    return order ? order : (wall_of(a) < wall_of(b)) - (wall_of(a) > wall_of(b));
 }
 
 static cJSON *runs_of(cJSON *stages, const char *stage)
@@ -64,7 +66,7 @@ static cJSON *runs_of(cJSON *stages, const char *stage)
 static void put_in_order(cJSON *runs, cJSON *entry)
 {
     for (int i = cJSON_GetArraySize(runs) - 1; i >= 0; i--)
-        if (is_same_run(cJSON_GetArrayItem(runs, i), entry))
+        if (by_age(cJSON_GetArrayItem(runs, i), entry) == 0)
             cJSON_DeleteItemFromArray(runs, i);
     int at = 0;
     for (const cJSON *run = runs->child; run && by_age(run, entry) < 0; run = run->next)
