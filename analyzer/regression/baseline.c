@@ -71,7 +71,8 @@ static void put_in_order(cJSON *runs, cJSON *entry)
     int at = 0;
     for (const cJSON *run = runs->child; run && by_age(run, entry) < 0; run = run->next)
         at++;
-    /* cJSON_InsertItemInArray of some 1.7.15 refuses any place but the first: those behind it go behind it one by one. */
+    /* cJSON_InsertItemInArray of some 1.7.15 refuses any place but the first: those behind it go behind it one by one.
+     */
     const int behind = cJSON_GetArraySize(runs) - at;
     cJSON_AddItemToArray(runs, entry);
     for (int i = 0; i < behind; i++)

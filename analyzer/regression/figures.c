@@ -129,7 +129,7 @@ static void add_gpu(struct found *found, const cJSON *stage)
     double kernels = 0;
     if (!gpu)
         return;
-    if (!pt_member_text(gpu, "source") || pt_member_number(gpu, "completeness_percent") < 100) {
+    if (!(pt_member_number(gpu, "completeness_percent") >= 100)) {
         static const char *const names[] = {"gpu.kernels", "gpu.copies.HtoD.calls", "gpu.copies.HtoD.bytes",
                                             "gpu.copies.DtoH.calls", "gpu.copies.DtoH.bytes"};
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)

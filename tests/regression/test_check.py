@@ -130,6 +130,30 @@ class Counts(Case):
         subprocess.run(["xmllint", "--noout", "--schema", SCHEMA, file], check=True, capture_output=True, timeout=60)
 
 
+    def test_files_requests_and_processes(self):
+        for number in range(30):
+            (self.folder / f"{number}.txt").write_text("x", encoding="utf-8")
+        server = subprocess.Popen([sys.executable, "-c", "import http.server\nserver = http.server.HTTPServer(('127.0.0.1', 0), http.server.SimpleHTTPRequestHandler)\n"
+                                   "print(server.server_port, flush=True)\nserver.serve_forever()"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(lambda: (server.kill(), server.communicate()))
+        port = server.stdout.readline().strip()
+        program = ("import subprocess, sys, urllib.request\nfiles, requests, children = map(int, sys.argv[1:4])\n"
+                   "for _ in range(3):\n for i in range(files): open(f'{sys.argv[5]}/{i}.txt').read()\n"
+                   "for i in range(requests): urllib.request.urlopen(f'http://127.0.0.1:{sys.argv[4]}/1.txt').read()\n"
+                   "for i in range(children): subprocess.run(['/bin/true'])\n")
+
+        def run(*numbers):
+            name = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / "run"
+            subprocess.run([PROFTRACE, "run", "--no-report", "-o", name, "--", sys.executable, "-c", program, *map(str, numbers), port, self.folder],
+                           check=True, capture_output=True, timeout=100, env={**environment(), "PROFTRACE_STAGE": "fetch", "PYTHONHASHSEED": "0"})
+            return name
+        self.with_baseline(run(10, 20, 1), run(10, 20, 1))
+        figures = runs_of(self.written())[0]["figures"]
+        self.assertEqual(figures["requests"], 20)
+        for numbers, figure in (((30, 20, 1), "files.opened"), ((10, 35, 1), "requests"), ((10, 20, 5), "processes")):
+            self.assertRegex(self.check(run(*numbers), status=1), rf"WORSE +{figure} ")
+
+
 class Times(Case):
     def test_they_need_four_runs(self):
         self.with_baseline(*self.usual[:3])

@@ -82,6 +82,95 @@ static void test_kinds(void **state)
     assert_int_equal(pt_figure_kind_of("cpu_s"), PT_FIGURE_CPU);
 }
 
+static const char report_text[] =
+    "{\"processes\": [{\"stage\": \"train\"}, {\"stage\": \"eval\"}, {\"stage\": \"train\", \"traced\": false, "
+    "\"times\": 3}],"
+    " \"stages\": [{\"stage\": \"train\", \"duration_s\": 2.5, \"cpu_s\": null, \"files_opened\": 12, \"requests\": 7,"
+    "  \"heap\": {\"allocs\": 100, \"bytes\": null, \"bytes_reason\": \"why\"},"
+    "  \"training\": {\"steps\": 40, \"per_epoch\": [{\"samples\": 80}, {\"samples\": 81}]},"
+    "  \"gpu\": {\"source\": \"cupti\", \"completeness_percent\": 100, \"devices\": ["
+    "   {\"kernels\": [{\"calls\": 5}, {\"calls\": 6}], \"copies\": [{\"kind\": \"HtoD\", \"pageable\": true, "
+    "\"calls\": 2, \"bytes\": 1000},"
+    "    {\"kind\": \"HtoD\", \"pageable\": false, \"calls\": 1, \"bytes\": 24}, {\"kind\": \"DtoD\", \"calls\": 9, "
+    "\"bytes\": 9}]},"
+    "   {\"kernels\": [{\"calls\": 1}], \"copies\": [{\"kind\": \"DtoH\", \"calls\": 4, \"bytes\": 400}]}]},"
+    "  \"calls\": [{\"call\": \"read\", \"calls\": 3, \"bytes\": 30}, {\"call\": \"open\", \"calls\": 2, \"bytes\": 0},"
+    "   {\"call\": \"lock_wait\", \"calls\": 8}, {\"call\": \"net_receive\", \"calls\": 9, \"bytes\": 90}]}]}";
+
+/* The figures of the first stage of a report, as an entry of a baseline has them. */
+static cJSON *entry_of(const char *text)
+{
+    cJSON *document = cJSON_Parse(text), *entry = cJSON_CreateObject(), *unknown;
+    assert_non_null(document);
+    const cJSON *stage = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(document, "stages"), 0);
+    cJSON_AddItemToObject(entry, "figures", pt_figures_of(document, stage, &unknown));
+    cJSON_AddItemToObject(entry, "unknown", unknown);
+    cJSON_Delete(document);
+    return entry;
+}
+
+static void test_the_figures_of_a_stage(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double value; /* NAN = not known */
+    } wanted[] = {
+        {"wall_s", 2.5},
+        {"cpu_s", NAN},
+        {"processes", 4},
+        {"heap.allocations", 100},
+        {"heap.bytes", NAN},
+        {"files.opened", 12},
+        {"requests", 7},
+        {"training.steps", 40},
+        {"training.samples", 161},
+        {"gpu.kernels", 12},
+        {"gpu.copies.HtoD.calls", 3},
+        {"gpu.copies.HtoD.bytes", 1024},
+        {"gpu.copies.DtoH.calls", 4},
+        {"gpu.copies.DtoH.bytes", 400},
+        {"gpu.copies.DtoD.calls", 0},
+        {"read.calls", 3},
+        {"read.bytes", 30},
+        {"open.calls", 2},
+        {"net_receive.bytes", 90},
+        {"write.calls", 0}, /* never made */
+    };
+    cJSON *entry = entry_of(report_text);
+    const cJSON *figures = cJSON_GetObjectItemCaseSensitive(entry, "figures");
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const double value = pt_figure_value(entry, wanted[i].name);
+        if (isnan(wanted[i].value))
+            assert_true(isnan(value));
+        else
+            assert_near(value, wanted[i].value);
+    }
+    assert_null(cJSON_GetObjectItemCaseSensitive(figures, "lock_wait.calls"));
+    assert_null(cJSON_GetObjectItemCaseSensitive(figures, "net_receive.calls"));
+    assert_null(cJSON_GetObjectItemCaseSensitive(figures, "gpu.copies.DtoD.calls"));
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
+                            cJSON_GetObjectItemCaseSensitive(entry, "unknown"), "heap.bytes")),
+                        "why");
+    cJSON_Delete(entry);
+}
+
+static void test_figures_that_are_not_known(void **state)
+{
+    (void)state;
+    cJSON *entry =
+        entry_of("{\"stages\": [{\"stage\": \"a\", \"gpu\": {\"source\": \"nvml\", \"completeness_percent\": null, "
+                 "\"reason\": \"no CUPTI\", \"devices\": []}}]}");
+    assert_true(isnan(pt_figure_value(entry, "gpu.kernels")));
+    assert_true(isnan(pt_figure_value(entry, "gpu.copies.HtoD.bytes")));
+    assert_near(pt_figure_value(entry, "training.steps"), 0); /* it does not train */
+    cJSON_Delete(entry);
+    entry = cJSON_Parse("{\"figures\": {\"read.calls\": 1}}"); /* of format 1 */
+    assert_true(isnan(pt_figure_value(entry, "files.opened")));
+    assert_near(pt_figure_value(entry, "write.calls"), 0);
+    cJSON_Delete(entry);
+}
+
 /* ---- levels of a history ---- */
 
 static const struct pt_change_rules counts = {2, 0.02, 10, 0}, times = {4, 0.05, 0.05, 0.05};
@@ -179,6 +268,8 @@ int main(void)
         cmocka_unit_test(test_holm),
         cmocka_unit_test(test_medians),
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_the_figures_of_a_stage),
+        cmocka_unit_test(test_figures_that_are_not_known),
         cmocka_unit_test(test_a_count_that_changed_and_came_back),
         cmocka_unit_test(test_what_is_no_change_of_a_count),
         cmocka_unit_test(test_times_that_only_vary_have_no_change),

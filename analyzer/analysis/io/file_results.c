@@ -136,6 +136,18 @@ static double add_programs(struct pt_table *table, struct pt_metrics *metrics, c
     return sum.total_s;
 }
 
+/* Each once, but for those of programs; unknown where there are more files than rows. */
+static struct pt_value count_opened(const struct pt_file_use *files, size_t n)
+{
+    pt_u64 opened = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!files[i].path)
+            return pt_unknown("there were too many files to tell them apart");
+        opened += !files[i].is_program && (files[i].fd.opens || files[i].stdio.opens);
+    }
+    return pt_integer(opened);
+}
+
 static void finish_stage(const struct pt_file_groups *groups, const struct pt_file_use *files, size_t first, size_t end,
                          pt_u32 stage, struct pt_profile *profile)
 {
@@ -164,6 +176,7 @@ static void finish_stage(const struct pt_file_groups *groups, const struct pt_fi
     pt_metrics_set(metrics, scope, "io.program_files.total_s", pt_real(programs_s));
     pt_metrics_set(metrics, scope, "io.data_files.total_s", pt_real(data_s));
     pt_file_groups_table(metrics, scope, groups, own, end - first);
+    pt_metrics_set(metrics, scope, "io.files.opened", count_opened(own, end - first));
     pt_metrics_set(metrics, scope, "io.distinct.bytes", pt_integer(sum.distinct_bytes));
     pt_metrics_set(metrics, scope, "io.read_again.bytes", pt_integer(sum.read_again_bytes));
     pt_metrics_set(metrics, scope, "io.read_again.files", pt_integer(sum.read_again_files));
