@@ -133,7 +133,7 @@ static void put_cpu(struct pt_str *out, const struct pt_stage_pair *pair, double
         const struct pt_changes *functions = &pair->changes[tables[i]];
         for (size_t j = 0; j < functions->n; j++)
             if (pt_change_is_named(&functions->items[j]) && by_of(functions->items[j].seconds) / by >= 0.2) {
-                pt_put_function(out, " in ", &functions->items[j]);
+                pt_put_function(out, " in ", &functions->items[j], ", which");
                 return;
             }
     }
@@ -149,6 +149,11 @@ static void put_count(struct pt_str *out, const struct pt_stage_pair *pair, cons
     pt_str_printf(out, " of %s", pt_member_text(file, "path"));
     if (place)
         pt_str_printf(out, " in %s", place);
+}
+
+bool pt_counts_differ(const struct pt_stage_pair *pair)
+{
+    return pair->of[PT_DIFF_A] && pair->of[PT_DIFF_B] && changed_call(pair);
 }
 
 bool pt_differs_beside_wall(const struct pt_stage_pair *pair)

@@ -13,6 +13,8 @@ const char *pt_part_of_call(const char *call);
 
 enum { PT_BESIDE_CPU = 1, PT_BESIDE_CALLS = 2 };
 
+/* Whether a count differs, which no other program changes. */
+bool pt_counts_differ(const struct pt_stage_pair *pair);
 /* Whether there is anything of that. */
 bool pt_differs_beside_wall(const struct pt_stage_pair *pair);
 /* "+120 ms CPU in step (train.py:16), which computes for ..., and open: 2 x the calls (3,013 -> 6,013) of

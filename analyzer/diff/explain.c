@@ -87,10 +87,21 @@ static bool is_computing(const char *part)
            !strcmp(part, "Page faults") || !strcmp(part, "GIL");
 }
 
+/* Of processes and threads that the program made to work for it. */
+static bool is_of_workers(const char *part)
+{
+    return !strcmp(part, "Data wait") || !strcmp(part, "Own workers");
+}
+
 static bool is_of_others(const char *part)
 {
-    return !strcmp(part, "Data wait") || !strcmp(part, "Own workers") || !strcmp(part, "Child wait") ||
-           !strcmp(part, "Locks") || !strcmp(part, "Idle");
+    return is_of_workers(part) || !strcmp(part, "Child wait") || !strcmp(part, "Locks") || !strcmp(part, "Idle");
+}
+
+/* What leads from a part of the time to what it is spent in. */
+static const char *words_before(const char *part)
+{
+    return is_of_workers(part) ? ": it waits for workers, whose " : is_of_others(part) ? ": it waits for " : " in ";
 }
 
 /* ---- the sentence ---- */
@@ -101,22 +112,42 @@ struct told {
     bool has_cause, has_call;
 };
 
+/* The command that is waited for longer: how often it is run. */
+static void put_command(struct pt_str *out, const struct pt_stage_pair *pair, double direction)
+{
+    const struct pt_change *command = largest(pair, PT_DIFF_commands, direction, NULL, NULL);
+    if (!command)
+        return;
+    pt_str_add(out, "; ");
+    pt_put_runs(out, command);
+}
+
+/* A place where calls are made, in this process or in one that it waits for. */
 static void put_work(struct pt_str *out, const struct pt_stage_pair *pair, const char *part,
                      const struct pt_change *place, double direction, struct told *told)
 {
+    const bool waits_itself = place && has_reason(place, part);
     const struct pt_change *call = largest(pair, PT_DIFF_calls, direction, is_of_part, place ? place->apart : part);
     const struct pt_change *file = largest(pair, PT_DIFF_files, direction, NULL, NULL);
     if (place || file)
-        pt_str_add(out, is_of_others(part) ? ": it waits for " : " in ");
+        pt_str_add(out, waits_itself ? " in " : words_before(part));
     if (place)
         pt_put_place(out, place);
     else if (file)
         pt_str_add(out, file->label);
+    if (waits_itself && !strcmp(part, "Child wait")) {
+        put_command(out, pair, direction);
+        return;
+    }
     if (!call)
         return;
+    told->has_call |= pt_call_is_other(call);
+    if (place && is_of_workers(part) && !waits_itself) {
+        pt_put_work(out, call);
+        return;
+    }
     pt_str_add(out, "; ");
     pt_put_call(out, call);
-    told->has_call = true;
 }
 
 /* Candidates for the cause of a part's change, each the largest of its kind that went the same way and is a fifth of
@@ -124,6 +155,22 @@ static void put_work(struct pt_str *out, const struct pt_stage_pair *pair, const
 struct candidates {
     const struct pt_change *function, *place;
 };
+
+static bool is_same_function(const struct pt_change *a, const struct pt_change *b)
+{
+    return !strcmp(a->label, b->label) && (a->file && b->file ? !strcmp(a->file, b->file) : a->file == b->file);
+}
+
+/* Where the program itself stands while others work is told where nobody knows what they do; of a command that it runs
+ * also where that is not most of it. */
+static const struct pt_change *place_of_wait(const struct pt_stage_pair *pair, const char *part, double by,
+                                             const struct candidates *found)
+{
+    const struct pt_change *own = largest(pair, PT_DIFF_places, by > 0 ? 1 : -1, has_reason, part);
+    const double known = fmax(fabs(seconds_of(found->function)), fabs(seconds_of(found->place)));
+    const bool is_enough = fabs(seconds_of(own)) >= 0.2 * fabs(by);
+    return is_enough && known < (strcmp(part, "Child wait") ? 0.2 : 0.5) * fabs(by) ? own : NULL;
+}
 
 static struct candidates candidates_for(const struct pt_stage_pair *pair, const char *part, double by)
 {
@@ -133,14 +180,21 @@ static struct candidates candidates_for(const struct pt_stage_pair *pair, const 
     const struct pt_change *function = python ? python : largest(pair, PT_DIFF_native, direction, NULL, NULL);
     const struct pt_change *place = largest(pair, PT_DIFF_places, direction, of_others ? is_work : has_reason, part);
     struct candidates found = {.function = is_computing(part) || of_others ? function : NULL, .place = place};
+    const struct pt_change *own = of_others ? place_of_wait(pair, part, by, &found) : NULL;
+    if (own)
+        return (struct candidates){.place = own};
     if (fabs(seconds_of(found.function)) < enough)
         found.function = NULL;
     if (fabs(seconds_of(found.place)) < enough)
         found.place = NULL;
-    if (found.function && fabs(seconds_of(found.function)) >= fabs(seconds_of(found.place)))
-        found.place = NULL;
-    else if (found.place)
+    if (!found.function || !found.place)
+        return found;
+    /* The time that a call takes is CPU time of its caller, too: the call says more. */
+    const double least = is_same_function(found.function, found.place) ? 0.5 : 1;
+    if (fabs(seconds_of(found.place)) > least * fabs(seconds_of(found.function)))
         found.function = NULL;
+    else
+        found.place = NULL;
     return found;
 }
 
@@ -153,7 +207,7 @@ static void put_cause(struct pt_str *out, const struct pt_stage_pair *pair, cons
     const bool of_others = is_of_others(part),
                is_of_calls = !of_others && !is_computing(part) && strcmp(part, "Runnable") != 0;
     if (found.function && told->cause != cause)
-        pt_put_function(out, of_others ? ": it waits for " : " in ", found.function);
+        pt_put_function(out, words_before(part), found.function, is_of_workers(part) ? "" : ", which");
     else if (found.place || is_of_calls)
         put_work(out, pair, part, found.place, by > 0 ? 1 : -1, told);
     told->cause = cause;
@@ -225,6 +279,17 @@ static struct told put_parts(struct pt_str *out, const struct pt_stage_pair *pai
         by[part] = 0;
     }
     return told;
+}
+
+double pt_stage_pair_own_seconds(const struct pt_stage_pair *pair)
+{
+    const cJSON *a = cJSON_GetObjectItemCaseSensitive(pair->of[PT_DIFF_A], "time");
+    const cJSON *b = cJSON_GetObjectItemCaseSensitive(pair->of[PT_DIFF_B], "time");
+    const double all = pt_stage_pair_seconds(pair);
+    const double waited = pt_member_number(b, "runnable_s") - pt_member_number(a, "runnable_s");
+    if (!isfinite(waited) || waited * all <= 0)
+        return all;
+    return fabs(waited) < fabs(all) ? all - waited : 0;
 }
 
 void pt_explain_stage(const struct pt_stage_pair *pair, struct pt_str *out)

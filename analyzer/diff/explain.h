@@ -14,7 +14,11 @@ bool pt_stage_pair_differs(const struct pt_stage_pair *pair);
 /* B - A of the stage's wall time; NAN where one is not known. */
 double pt_stage_pair_seconds(const struct pt_stage_pair *pair);
 
-/* "train +12.4 s (31.0 -> 43.4 s): +11.9 s Data wait: ..., whose Images.load (train.py:15) ... read: 3.1 x the bytes".
+/* The same without the part of it that is waiting for a CPU, which other programs cause. */
+double pt_stage_pair_own_seconds(const struct pt_stage_pair *pair);
+
+/* "train +12.4 s (31.0 -> 43.4 s): +11.9 s Data wait: it waits for workers, whose Images.load (train.py:15) reads 3.1 x
+ * the bytes (1.00 GiB -> 3.10 GiB)".
  * Raw: names in it are hostile. */
 void pt_explain_stage(const struct pt_stage_pair *pair, struct pt_str *out);
 

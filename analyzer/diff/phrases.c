@@ -43,33 +43,75 @@ static void put_times(struct pt_str *out, const double of[PT_DIFF__SIDES], const
     pt_str_add(out, what);
 }
 
+static bool has_more(const double of[PT_DIFF__SIDES])
+{
+    return of[PT_DIFF_B] > 1.1 * of[PT_DIFF_A] || of[PT_DIFF_B] < 0.9 * of[PT_DIFF_A];
+}
+
+static void put_bytes(struct pt_str *out, const double bytes[PT_DIFF__SIDES])
+{
+    put_times(out, bytes, "the bytes (");
+    pt_str_printf(out, "%s -> ", pt_fmt_bytes((uint64_t)bytes[PT_DIFF_A]).text);
+    pt_str_printf(out, "%s)", pt_fmt_bytes((uint64_t)bytes[PT_DIFF_B]).text);
+}
+
+static void put_calls(struct pt_str *out, const double count[PT_DIFF__SIDES], const char *what)
+{
+    put_times(out, count, what);
+    pt_str_printf(out, "%s -> ", pt_fmt_count((uint64_t)count[PT_DIFF_A]).text);
+    pt_str_printf(out, "%s)", pt_fmt_count((uint64_t)count[PT_DIFF_B]).text);
+}
+
+bool pt_call_is_other(const struct pt_change *call)
+{
+    return has_more(call->count) || has_more(call->bytes);
+}
+
 void pt_put_call(struct pt_str *out, const struct pt_change *call)
 {
-    const double *count = call->count, *bytes = call->bytes;
-    const bool has_more_calls = count[PT_DIFF_B] > 1.1 * count[PT_DIFF_A] || count[PT_DIFF_B] < 0.9 * count[PT_DIFF_A];
-    const bool has_more_bytes = bytes[PT_DIFF_B] > 1.1 * bytes[PT_DIFF_A] || bytes[PT_DIFF_B] < 0.9 * bytes[PT_DIFF_A];
+    const double *count = call->count;
+    const bool has_more_calls = has_more(count), has_more_bytes = has_more(call->bytes);
     pt_str_printf(out, "%s: ", call->label);
-    if (has_more_bytes) {
-        put_times(out, bytes, "the bytes (");
-        pt_str_printf(out, "%s -> ", pt_fmt_bytes((uint64_t)bytes[PT_DIFF_A]).text);
-        pt_str_printf(out, "%s)", pt_fmt_bytes((uint64_t)bytes[PT_DIFF_B]).text);
-    }
+    if (has_more_bytes)
+        put_bytes(out, call->bytes);
     if (has_more_calls) {
         pt_str_add(out, has_more_bytes ? ", " : "");
-        put_times(out, count, "the calls (");
-        pt_str_printf(out, "%s -> ", pt_fmt_count((uint64_t)count[PT_DIFF_A]).text);
-        pt_str_printf(out, "%s)", pt_fmt_count((uint64_t)count[PT_DIFF_B]).text);
+        put_calls(out, count, "the calls (");
     }
     if (!has_more_bytes && !has_more_calls && count[PT_DIFF_A] > 0 && call->seconds[PT_DIFF_A] > 0)
         pt_str_printf(out, "each takes %.2g x as long",
                       call->seconds[PT_DIFF_B] / count[PT_DIFF_B] / (call->seconds[PT_DIFF_A] / count[PT_DIFF_A]));
 }
 
-void pt_put_function(struct pt_str *out, const char *before, const struct pt_change *function)
+void pt_put_work(struct pt_str *out, const struct pt_change *call)
+{
+    static const struct {
+        const char *call, *verb;
+    } verbs[] = {{"read", "reads"}, {"stdio_read", "reads"}, {"write", "writes"}, {"stdio_write", "writes"}};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (!strcmp(call->label, verbs[i].call) && has_more(call->bytes)) {
+            pt_str_printf(out, " %s ", verbs[i].verb);
+            put_bytes(out, call->bytes);
+            return;
+        }
+    pt_str_add(out, " takes longer; ");
+    pt_put_call(out, call);
+}
+
+void pt_put_runs(struct pt_str *out, const struct pt_change *command)
+{
+    pt_str_printf(out, "%s: ", command->label);
+    if (has_more(command->count))
+        put_calls(out, command->count, "the runs (");
+    else
+        pt_str_printf(out, "it takes %.2g x as long", command->seconds[PT_DIFF_B] / command->seconds[PT_DIFF_A]);
+}
+
+void pt_put_function(struct pt_str *out, const char *before, const struct pt_change *function, const char *after)
 {
     pt_str_add(out, before);
     pt_put_place(out, function);
-    pt_str_add(out, ", which computes for ");
+    pt_str_printf(out, "%s computes for ", after);
     pt_put_seconds(out, function->seconds[PT_DIFF_B]);
     pt_str_add(out, " instead of ");
     pt_put_seconds(out, function->seconds[PT_DIFF_A]);

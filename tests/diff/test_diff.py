@@ -18,27 +18,39 @@ BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"]).resolve()
 PROFTRACE = BUILD / "proftrace"
 STAGES = "prepare", "train"
 # What is planted: what the line must say after the stage.
+AT = r"\(stage\.py:\d+\)"
 PLANTED = {
-    "reads": r"File read in load \(stage\.py:\d+\).*read: \d+ x the bytes",
-    "stats": r"(File metadata|Python|Native) in look \(stage\.py:\d+\)",
-    "work": r"Python in checksum \(stage\.py:\d+\), which computes for",
-    "cache": r"Python in decode(\.<locals>\.<genexpr>)? \(stage\.py:\d+\), which computes for",
-    "copies": r"(Native|Python|Page faults|Heap \(est\.\)) in normalise \(stage\.py:\d+\)",
-    "pack": r"(Native|Python) in pack \(stage\.py:\d+\)",
-    "boxes": r"(Python|Native|Page faults|Heap \(est\.\)) in boxes(\.<locals>\.<listcomp>)? \(stage\.py:\d+\)",
-    "small_writes": r"(File write|Python|Native) in save \(stage\.py:\d+\)",
-    "fsync": r"File write in save \(stage\.py:\d+\); sync: the calls \(0 -> ",
-    "lock": r"(Sleep in hold|Locks in update)",
-    "sleep": r"Sleep in pause \(stage\.py:\d+\)",
-    "children": r"Child wait",
-    "slow_worker": r"(Own workers|Child wait|Locks|Data wait): it waits for crop(\.<locals>\.<genexpr>)? \(stage\.py:\d+\), which computes for",
+    "reads": rf"File read in load {AT}; read: \d+ x the bytes \(\S+ MiB -> \S+ GiB\)",
+    "stats": rf"File metadata in look {AT}; stat: \d+ x the calls \(1,\d\d\d -> 40\d,\d\d\d\)",
+    "work": rf"Python in checksum {AT}, which computes for",
+    "cache": rf"Python in decode(\.<locals>\.<genexpr>)? {AT}, which computes for",
+    "copies": rf"(Native|Python|Page faults) in normalise {AT}, which computes for",
+    "pack": rf"(Native|Python) in pack {AT}, which computes for",
+    "boxes": rf"(Python|Native|Page faults) in boxes(\.<locals>\.<listcomp>)? {AT}, which computes for",
+    "small_writes": rf"File write in save {AT}; write: \d+ x the calls \(\d+ -> 800,0\d\d\)",
+    "fsync": rf"File write in save {AT}; sync: the calls \(0 -> 4,000\)",
+    "lock": rf"Sleep in hold {AT}",
+    "sleep": rf"Sleep in pause {AT}",
+    "children": rf"Child wait in helper {AT}; /bin/true: (\d+ x )?the runs \([01] -> 400\)",
+    "slow_worker": rf"Own workers: it waits for workers, whose crop(\.<locals>\.<genexpr>)? {AT} computes for",
 }
+# The line of each function in stage.py that may be named: between its "def" and the next one.
+LINES = {}
+for number, text in enumerate((HERE / "stage.py").read_text(encoding="utf-8").splitlines(), 1):
+    if text.startswith("def "):
+        LINES[text[4:text.index("(")]] = first = [number, number]
+    elif LINES and text:
+        first[1] = number
 # What changes the wall time by less than other programs on the machine do: what the stage's line must say in the end.
 UNDER_THE_NOISE = {
-    "one_read": r"read: [\d.]+ x the calls \([\d,]+ -> [\d,]+\) of \S+/3\.bin in stage\.py:\d+ label",
-    "one_open": r"open: [\d.]+ x the calls \([\d,]+ -> [\d,]+\) of \S+/3\.bin",
-    "more_work": r"(CPU|Python) in augment(\.<locals>\.<genexpr>)? \(stage\.py:\d+\), which computes for",
+    "one_read": r"read: [\d.]+ x the calls \(1,\d\d\d -> 2,\d\d\d\) of \S+/3\.bin in stage\.py:\d+ \w+$",
+    "one_open": r"open: [\d.]+ x the calls \(1,\d\d\d -> 2,\d\d\d\) of \S+/3\.bin in stage\.py:\d+ label$",
+    "more_work": rf"(CPU|Python|Native) in augment(\.<locals>\.<genexpr>)? {AT}, which computes for",
 }
+
+
+def clean_environment():
+    return {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD"))}
 
 
 class Case(unittest.TestCase):
@@ -51,15 +63,29 @@ class Case(unittest.TestCase):
             (cls.folder / f"{number}.bin").write_bytes(bytes(range(256)) * (16 << 10))
         stages = [{"stage": name, "cmd": [sys.executable, str(HERE / "stage.py"), name]} for name in STAGES]
         (cls.folder / "config.json").write_text(json.dumps({"profile": {"stages": stages}}), encoding="utf-8")
-        cls.usual = cls.run_pipeline("usual")
+        # Other programs on the machine hold a run up, and one run each is no statistics: the one that was held up least.
+        cls.usual = min((cls.run_pipeline(f"usual{attempt}") for attempt in range(3)), key=cls.wall_of)
 
     @classmethod
     def run_pipeline(cls, name, regression=""):
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD"))}
         done = subprocess.run([PROFTRACE, "pipeline", "--config", cls.folder / "config.json"], cwd=cls.folder, check=False,
-                              env={**environment, "PROFTRACE_DIR": str(cls.folder / name), "DATA": str(cls.folder), "REGRESSION": regression}, capture_output=True, text=True, timeout=200)
+                              env={**clean_environment(), "PROFTRACE_DIR": str(cls.folder / name), "DATA": str(cls.folder), "REGRESSION": regression}, capture_output=True, text=True, timeout=200)
         assert done.returncode == 0, done.stderr
         return (cls.folder / name / "latest").resolve()
+
+    @staticmethod
+    def wall_of(run):
+        return sum(stage["duration_s"] for stage in json.loads((run / "report.json").read_text(encoding="utf-8"))["stages"])
+
+    def with_regression(self, name, stage, wanted):
+        """The first line of its diff against the usual run; up to three runs, as one may be held up elsewhere."""
+        for attempt in range(3):
+            other = self.run_pipeline(f"{name}{attempt}", f"{stage}:{name}")
+            first = self.diff(self.usual, other).splitlines()[0]
+            if re.search(wanted, first):
+                break
+        self.assertRegex(first, wanted, name)
+        return first, other
 
     def diff(self, *arguments, status=0):
         done = subprocess.run([PROFTRACE, "diff", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=100)
@@ -68,22 +94,46 @@ class Case(unittest.TestCase):
 
 
 class Planted(Case):
+    def line_is_of_its_function(self, said):
+        function, line = re.search(r"(\w+)(?:\.<locals>\.<\w+>)? \(stage\.py:(\d+)\)", said).groups()
+        self.assertTrue(LINES[function][0] <= int(line) <= LINES[function][1], said)
+
     def test_the_first_line_names_stage_cause_and_place(self):
         for number, (name, wanted) in enumerate(PLANTED.items()):
             stage = STAGES[number % 2]
             with self.subTest(name):
-                slower = self.run_pipeline(name, f"{stage}:{name}")
-                first = self.diff(self.usual, slower).splitlines()[0]
-                self.assertRegex(first, rf"^{stage} \+[\d.]+ m?s \([^)]*\): \+[\d.]+ m?s ({wanted})", name)
+                first, slower = self.with_regression(name, stage, rf"^{stage} \+[\d.]+ m?s \([^)]*\): \+[\d.]+ m?s ({wanted})")
+                self.line_is_of_its_function(first)
                 # The other way round it is what was gained.
                 self.assertRegex(self.diff(slower, self.usual).splitlines()[0], rf"^{stage} -[\d.]+ m?s ")
 
     def test_counts_tell_what_the_wall_time_cannot(self):
-        for name, wanted in UNDER_THE_NOISE.items():
+        for number, (name, wanted) in enumerate(UNDER_THE_NOISE.items()):
+            stage = STAGES[number % 2]
             with self.subTest(name):
-                more = self.run_pipeline(name, f"train:{name}")
-                first = self.diff(f"{self.usual}:train", f"{more}:train").splitlines()[0]
-                self.assertRegex(first, rf"^train.*{wanted}", name)
+                self.with_regression(name, stage, rf"^{stage}.*{wanted}")
+
+    def test_workers_that_read_more(self):
+        """The example of the documentation, to the word."""
+        if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True, check=False).returncode:
+            self.skipTest("needs torch")
+        (self.folder / "sample").write_bytes(bytes(range(256)) * (16 << 10))
+        line = next(number for number, text in enumerate((HERE / "dataset.py").read_text(encoding="utf-8").splitlines(), 1) if "file.read(" in text)
+        wanted = (rf"^train \+\S+ m?s \([^)]*\): \+\S+ m?s Data wait: it waits for workers, whose Images\.__getitem__ \(dataset\.py:{line}\) "
+                  r"reads 3\.1 x the bytes \(\d\.\d+ GiB -> \d\d\.\d GiB\)")
+        for attempt in range(3):
+            runs = [self.train(f"usual{attempt}", ""), self.train(f"again{attempt}", "train:again")]
+            first = self.diff(*runs).splitlines()[0]
+            if re.search(wanted, first):
+                break
+        self.assertRegex(first, wanted)
+
+    def train(self, name, regression):
+        run = self.folder / f"loader-{name}"
+        done = subprocess.run([PROFTRACE, "run", "--no-report", "--stage", "train", "-o", run, "--", "/usr/bin/python3", HERE / "dataset.py", self.folder / "sample"],
+                              env={**clean_environment(), "REGRESSION": regression}, capture_output=True, text=True, timeout=200, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return run
 
 
 class Forms(Case):
@@ -135,6 +185,22 @@ class Forms(Case):
             self.assertIn(text, lead)
             self.assertIn(text, " ".join(markdown.split()))
         self.assertEqual(tree.find("head/title").text, "comparison of two runs - proftrace")
+
+    def test_a_stage_that_other_programs_held_up_is_not_the_first(self):
+        held_up = self.folder / "held up"
+        shutil.copytree(self.usual, held_up)
+        report = json.loads((held_up / "report.json").read_text(encoding="utf-8"))
+        for stage in report["stages"]:
+            if stage["stage"] == "prepare":
+                stage["duration_s"] += 3
+                stage["time"]["runnable_s"] = (stage["time"]["runnable_s"] or 0) + 2.9
+            else:
+                opens = next(call for call in stage["calls"] if call["call"] == "open")
+                opens["calls"] *= 2
+        (held_up / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        first, second = self.diff(self.usual, held_up).splitlines()[:2]
+        self.assertRegex(first, r"^train: no difference .*, but open: 2 x the calls")
+        self.assertRegex(second, r"^prepare \+3\.00 s .*Runnable")
 
     def test_what_cannot_be_compared(self):
         self.assertRegex(self.diff(self.usual, self.folder / "none", status=3), r"none")
