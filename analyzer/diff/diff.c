@@ -10,6 +10,7 @@
 
 #include "beside_wall.h"
 #include "explain.h"
+#include "flame.h"
 #include "report/run_document.h"
 #include "util/auto.h"
 
@@ -385,6 +386,39 @@ static struct pt_panel *text_panel(struct pt_doc *doc, const char *key, const ch
     return panel;
 }
 
+/* Of the time account: what stands in `times` behind wall and CPU. */
+static struct pt_bar bar_of(struct pt_doc *doc, const char *name, const cJSON *stage)
+{
+    enum { FIRST = 2, N = sizeof times / sizeof *times };
+    const cJSON *time = cJSON_GetObjectItemCaseSensitive(stage, "time");
+    const bool is_split = isfinite(pt_member_number(time, "python_s") + pt_member_number(time, "native_s"));
+    struct pt_bar bar = {.name = name,
+                         .whole = "stage",
+                         .length = pt_cell(PT_SHOW_SECONDS, known(pt_member_number(stage, "duration_s"))),
+                         .parts = pt_arena_alloc(&doc->arena, N * sizeof *bar.parts)};
+    for (pt_u32 i = FIRST; i < N; i++) {
+        const double of_part_s = pt_member_number(time, times[i].key);
+        const bool is_told = is_split && !strcmp(times[i].key, "computing_s"); /* as Python and native */
+        if (of_part_s > 0 && !is_told)
+            bar.parts[bar.n_parts++] = (struct pt_bar_part){times[i].label, of_part_s, i - FIRST + 1};
+    }
+    return bar;
+}
+
+/* One above the other, on one scale; then where the CPU time went. */
+static void add_drawings(struct pt_doc *doc, struct pt_panels *panels, const struct pt_stage_pair *pair)
+{
+    struct pt_panel *bars = pt_doc_panel(doc, PT_PANEL_BARS, "bars", "Where the time went"), *flame;
+    pt_vec_push(&bars->bars, bar_of(doc, "A", pair->of[PT_DIFF_A]));
+    pt_vec_push(&bars->bars, bar_of(doc, "B", pair->of[PT_DIFF_B]));
+    bars->has_legend = true;
+    if (bars->bars.items[0].n_parts && bars->bars.items[1].n_parts)
+        pt_vec_push(panels, bars);
+    flame = pt_diff_flame(doc, pair);
+    if (flame)
+        pt_vec_push(panels, flame);
+}
+
 static void add_stage(struct pt_doc *doc, const struct pt_stage_pair *pair, const cJSON *a, const cJSON *b)
 {
     PT_AUTO(pt_str_fini) struct pt_str why = {0};
@@ -399,6 +433,7 @@ static void add_stage(struct pt_doc *doc, const struct pt_stage_pair *pair, cons
         for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
             add_figures(doc, &stage->panels, pair, &figures[i]);
         add_findings(doc, &stage->panels, pair, a, b);
+        add_drawings(doc, &stage->panels, pair);
         for (int i = 0; i < PT_DIFF__TABLES; i++)
             add_changes(doc, &stage->panels, pair, (enum pt_diff_table)i);
     }

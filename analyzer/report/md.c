@@ -370,6 +370,8 @@ void pt_render_md_panels(const struct pt_doc *doc, struct pt_str *out)
         const struct pt_doc_stage *stage = doc->stages.items[i];
         put_heading(out, stage->name, 2);
         for (size_t j = 0; j < stage->panels.n; j++) {
+            if (!is_shown(stage->panels.items[j]))
+                continue;
             put_heading(out, stage->panels.items[j]->title, 3);
             put_body(out, stage->panels.items[j]);
         }

@@ -186,6 +186,49 @@ class Forms(Case):
             self.assertIn(text, " ".join(markdown.split()))
         self.assertEqual(tree.find("head/title").text, "comparison of two runs - proftrace")
 
+    def flame(self, name, rows):
+        """A copy of the usual run whose first stage has this call tree: (depth, function, seconds, seconds of its own)."""
+        run = self.folder / name
+        shutil.copytree(self.usual, run)
+        report = json.loads((run / "report.json").read_text(encoding="utf-8"))
+        report["stages"][0]["cpu_flame"] = [{"depth": depth, "function": function, "kind": "python", "module": None, "frames": 1, "total_s": total, "self_s": own, "samples": 1}
+                                            for depth, function, total, own in rows]
+        (run / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        return run
+
+    def test_the_page_draws_both_runs_side_by_side(self):
+        a = self.flame("flame a", [(0, "all", 10, 0), (1, "python3", 10, 0), (2, "train", 6, 1), (3, "load", 5, 5), (2, "save", 4, 4)])
+        b = self.flame("flame b", [(0, "all", 16, 0), (1, "python3 (2 threads)", 16, 0), (2, "save<", 4.1, 4.1), (2, "train", 11.9, 1), (3, "load", 3, 3), (3, "sort", 7.9, 7.9)])
+        page = self.diff(f"{a}:prepare", f"{b}:prepare", "--format", "html")
+        tree = xml.etree.ElementTree.fromstring(page[page.index("<html"):])
+        frames = {}
+        for frame in (one for one in tree.iter("svg") if one.find("title") is not None and one.find("rect") is not None and "\nA " in one.find("title").text):
+            name, *_ = frame.find("title").text.splitlines()
+            frames[name] = (frame.get("x"), frame.get("width"), frame.find("rect").get("class"), next(line for line in frame.find("title").text.splitlines() if line.startswith("A ")))
+        # As wide as in B, the largest first, and the colour is the change: each call is held against the one below the same caller.
+        self.assertEqual(frames, {"all": ("0.00%", "100.00%", "v3", "A 10.0 s, B 16.0 s: +6.00 s"), "python3 (2 threads)": ("0.00%", "100.00%", "v3", "A 10.0 s, B 16.0 s: +6.00 s"),
+                                  "train": ("0.00%", "74.38%", "v3", "A 6.00 s, B 11.9 s: +5.90 s"), "sort": ("0.00%", "49.38%", "v3", "A 0 ns, B 7.90 s: +7.90 s"),
+                                  "load": ("49.38%", "18.75%", "w3", "A 5.00 s, B 3.00 s: -2.00 s"), "save<": ("74.38%", "25.62%", "v3", "A 0 ns, B 4.10 s: +4.10 s")})
+        # The account of both on one scale.
+        bars = [row for row in tree.iter("div") if row.get("class") == "row"]
+        self.assertEqual(["".join(row.find("div").itertext()) for row in bars], ["A", "B"])
+        # Without samples in one of them there is nothing to hold against the other.
+        self.assertNotIn("CPU flame graph", self.diff(f"{a}:prepare", f"{self.flame('flame c', [])}:prepare", "--format", "html"))
+
+    def test_a_recorded_call_tree_is_in_the_report(self):
+        report = json.loads((self.usual / "report.json").read_text(encoding="utf-8"))
+        rows = next(stage for stage in report["stages"] if stage["stage"] == "train").get("cpu_flame")
+        if not rows:
+            self.skipTest("needs perf events")
+        self.assertEqual((rows[0]["depth"], rows[0]["function"]), (0, "all"))
+        for number, row in enumerate(rows):
+            below = []
+            for other in rows[number + 1:]:
+                if other["depth"] <= row["depth"]:
+                    break
+                below += [other["total_s"]] if other["depth"] == row["depth"] + 1 else []
+            self.assertLessEqual(sum(below) + row["self_s"], row["total_s"] + 1e-5 * (2 + len(below)))
+
     def test_a_stage_that_other_programs_held_up_is_not_the_first(self):
         held_up = self.folder / "held up"
         shutil.copytree(self.usual, held_up)
@@ -211,7 +254,7 @@ class Forms(Case):
         self.assertIn("no trace files", self.diff(self.usual, damaged, status=3))
 
     def test_names_are_hostile(self):
-        file = self.folder / "a\x1b]0;x\x07<b>|" / "data"
+        file = self.folder / "a\x1b]0;x\x07<i>|" / "data"
         file.parent.mkdir()
         file.write_text("x", encoding="utf-8")
         runs = [self.folder / "few", self.folder / "many"]
@@ -221,7 +264,7 @@ class Forms(Case):
         for form in "text", "md", "html", "json":
             said = self.diff(*runs, "--format", form)
             self.assertIn("]0;x", said)
-            self.assertNotRegex(said, r"\x1b|\x07" + ("|<b>" if form in ("md", "html") else ""))
+            self.assertNotRegex(said[said.find("<body>"):], r"\x1b|\x07" + ("|<i>" if form in ("md", "html") else ""))
 
 
 if __name__ == "__main__":

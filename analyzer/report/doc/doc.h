@@ -104,6 +104,7 @@ struct pt_flame_frame {
     pt_u32 depth;                    /* from 0; the frame above it that spans it called it */
     pt_u32 folded;                   /* functions that it represents, besides the one that is named last */
     double start_s, total_s, self_s; /* start: where it begins across */
+    double before_s;                 /* of a difference: how long it took in the other run */
 };
 
 struct pt_flame {
@@ -112,8 +113,9 @@ struct pt_flame {
     const char *note;              /* why all or some samples are missing; NULL = nothing is */
     struct pt_flame_frame *frames; /* the first is the whole; n = 0: there are no samples */
     pt_u32 n, rows;
-    pt_u64 left_out; /* places too small to be drawn */
-    double deeper_s; /* in calls too deep to be drawn */
+    bool is_difference; /* of two runs: colours are the change, not the kind */
+    pt_u64 left_out;    /* places too small to be drawn */
+    double deeper_s;    /* in calls too deep to be drawn */
 };
 
 /* ---- panels ---- */
@@ -143,6 +145,7 @@ struct pt_panel {
     pt_u32 n_texts;
     struct pt_flame *flame;
     struct pt_bars bars;
+    bool has_legend;  /* of bars: each has its own, with its figures */
     const char *note; /* a sentence about how to read it; NULL = none is needed */
 };
 

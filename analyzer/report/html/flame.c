@@ -9,6 +9,13 @@
 #include "util/text/fmt.h"
 #include "value.h"
 
+static void put_note_of_difference(struct pt_str *out)
+{
+    pt_str_add(out,
+               "<p class=\"note\">As wide as its share of the CPU time of B; the colour is B - A, as a share of the "
+               "longer run. What only A calls is not drawn: the tables have it.</p>");
+}
+
 static void put_note(struct pt_str *out, const struct pt_flame *flame)
 {
     const double whole_s = flame->frames[0].total_s;
@@ -40,5 +47,8 @@ void pt_html_flame(struct pt_str *out, const struct pt_flame *flame)
     pt_str_add(out, "\">");
     pt_svg_flame(out, flame);
     pt_str_add(out, "</div>");
-    put_note(out, flame);
+    if (flame->is_difference)
+        put_note_of_difference(out);
+    else
+        put_note(out, flame);
 }

@@ -86,7 +86,7 @@ static void put_lead_of_panels(struct pt_str *out, const struct pt_doc *doc)
 void pt_render_html_panels(const struct pt_doc *doc, struct pt_str *out)
 {
     put_head(out, doc);
-    pt_str_add(out, "<body>\n<main>\n");
+    pt_str_printf(out, "<body>\n<svg class=\"defs\" aria-hidden=\"true\">%s</svg><main>\n", pt_svg_patterns);
     if (doc->title)
         put_lead_of_panels(out, doc);
     for (size_t i = 0; i < doc->stages.n; i++) {

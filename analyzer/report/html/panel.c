@@ -119,7 +119,7 @@ static void put_bars(struct pt_str *out, const struct pt_panel *panel)
         pt_html_bar(out, &bars->items[i], length_s > scale_s ? length_s : scale_s);
     }
     pt_str_add(out, "</div>");
-    if (panel->section == PT_SECTION_GPU ||
+    if (panel->has_legend || panel->section == PT_SECTION_GPU ||
         panel->section == PT_SECTION_TRAINING) /* its parts are not those of the legend of stages */
         for (size_t i = 0; i < bars->n; i++)
             pt_html_legend(out, (const struct pt_bar *const[]){&bars->items[i]}, 1);

@@ -41,6 +41,35 @@ static double whole_of(const struct pt_flame *flame)
     return flame->n ? flame->frames[0].total_s : 0;
 }
 
+/* The colour of a change: by its share of the larger of both runs, below which nobody would look. */
+static const struct {
+    const char *class, *label;
+    double least_share; /* B - A; the first that fits */
+} changes[] = {
+    {"v3", "far more", 0.1},        {"v2", "more", 0.03}, {"v1", "a little more", 0.01}, {"v0", "as before", -0.01},
+    {"w1", "a little less", -0.03}, {"w2", "less", -0.1}, {"w3", "far less", -INFINITY},
+};
+enum { N_CHANGES = sizeof changes / sizeof *changes };
+
+static int change_of(const struct pt_flame *flame, const struct pt_flame_frame *frame)
+{
+    const double whole_s = fmax(flame->frames[0].total_s, flame->frames[0].before_s);
+    const double share = (frame->total_s - frame->before_s) / whole_s;
+    int i = 0;
+    while (i < N_CHANGES - 1 &&
+           !(changes[i].least_share > 0 ? share >= changes[i].least_share : share > changes[i].least_share))
+        i++;
+    return i;
+}
+
+static void put_difference(struct pt_str *out, const struct pt_flame_frame *frame)
+{
+    const double by = frame->total_s - frame->before_s;
+    pt_str_printf(out, "\nA %s, B %s: %s", duration(frame->before_s).text, duration(frame->total_s).text,
+                  by > 0 ? "+" : "");
+    pt_str_add(out, pt_fmt_duration((int64_t)llround(by * 1e9)).text);
+}
+
 static void put_tooltip(struct pt_str *out, const struct pt_flame *flame, const struct pt_flame_frame *frame)
 {
     const double whole_s = whole_of(flame);
@@ -50,6 +79,8 @@ static void put_tooltip(struct pt_str *out, const struct pt_flame *flame, const 
     if (frame->depth && frame->kind != PT_FLAME_THREAD)
         pt_str_printf(out, "; itself %s, %s", duration(frame->self_s).text,
                       pt_svg_percent(frame->self_s, whole_s).text);
+    if (flame->is_difference)
+        put_difference(out, frame);
     if (frame->folded)
         pt_str_printf(out, "\n%u functions that call one after the other", frame->folded + 1);
     if (frame->depth)
@@ -70,11 +101,15 @@ static void put_frame(struct pt_str *out, const struct pt_flame *flame, const st
     pt_svg_share(out, frame->total_s, whole_s);
     pt_str_printf(out, "\" y=\"%u\" height=\"%d\">", frame->depth * ROW, ROW - 1);
     put_tooltip(out, flame, frame);
-    pt_str_printf(out, "<rect class=\"f%d\" width=\"100%%\" height=\"%d\"/>", (int)frame->kind, ROW - 1);
+    if (flame->is_difference)
+        pt_str_printf(out, "<rect class=\"%s\"", changes[change_of(flame, frame)].class);
+    else
+        pt_str_printf(out, "<rect class=\"f%d\"", (int)frame->kind);
+    pt_str_printf(out, " width=\"100%%\" height=\"%d\"/>", ROW - 1);
     if (pixels >= NARROWEST_TEXT) {
         PT_AUTO(pt_str_fini) struct pt_str cut = {0};
         pt_str_bytes(&cut, frame->function, pt_text_prefix(frame->function, (pt_u32)(pixels / PIXELS_PER_CHARACTER)));
-        pt_str_add(out, "<text class=\"fn\" x=\"4\" y=\"13\">");
+        pt_str_printf(out, "<text class=\"%s\" x=\"4\" y=\"13\">", flame->is_difference ? "fv" : "fn");
         pt_sanitize_html(out, pt_str_text(&cut));
         pt_str_add(out, "</text>");
     }
@@ -115,14 +150,23 @@ static bool has_kind(const struct pt_flame *flame, enum pt_flame_kind kind)
     return false;
 }
 
+static void put_swatch(struct pt_str *out, const char *class, const char *label)
+{
+    pt_str_printf(out,
+                  "<span class=\"sr\"><svg class=\"sw\" width=\"12\" height=\"12\" aria-hidden=\"true\">"
+                  "<rect class=\"%s\" width=\"12\" height=\"12\" rx=\"2\"/></svg>%s</span>",
+                  class, label);
+}
+
 void pt_svg_flame_legend(struct pt_str *out, const struct pt_flame *flame)
 {
+    for (int i = 0; flame->is_difference && i < N_CHANGES; i++)
+        put_swatch(out, changes[i].class, changes[i].label);
+    if (flame->is_difference)
+        return;
     for (enum pt_flame_kind kind = 0; kind < PT_FLAME__KINDS; kind++)
         if (has_kind(flame, kind))
-            pt_str_printf(out,
-                          "<span class=\"sr\"><svg class=\"sw\" width=\"12\" height=\"12\" aria-hidden=\"true\">"
-                          "<rect class=\"f%d\" width=\"12\" height=\"12\" rx=\"2\"/></svg>%s</span>",
-                          (int)kind, kinds[kind].label);
+            put_swatch(out, (const char[]){'f', (char)('0' + (int)kind), 0}, kinds[kind].label);
 }
 
 void pt_svg_flame(struct pt_str *out, const struct pt_flame *flame)
