@@ -113,7 +113,7 @@ int pt_github_step_summary(int run_fd, const char *more, struct pt_error *err)
         return 0;
     if (read_report(run_fd, &text, err) < 0)
         return -1;
-    if (more && text.n + strlen(more) < MOST_SUMMARY_BYTES)
+    if (more && *more && text.n + strlen(more) < MOST_SUMMARY_BYTES)
         pt_str_printf(&text, "\n%s", more);
     FILE *to = fopen(summary, "ae");
     bool failed = !to || fwrite(pt_str_text(&text), 1, text.n, to) != text.n;
