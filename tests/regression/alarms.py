@@ -140,7 +140,7 @@ class Recorder:
             sys.exit(f"{name} failed: {done.stderr.decode()[-500:]}")
         file.unlink(missing_ok=True)
         subprocess.run([self.proftrace, "baseline", "add", file, path], check=True)
-        return path, json.loads(file.read_text())["stages"][name][0]
+        return path, next(run for run in json.loads(file.read_text())["runs"] if isinstance(run, dict) and run["stage"] == name)
 
     def check(self, name, drawn, others, options=()):
         file = self.folder / "baseline.json"
