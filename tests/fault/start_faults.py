@@ -146,6 +146,11 @@ class StartFaults(FaultCase):
                 programs = [process["exe"] for process in trace.report()["processes"] if process["traced"]]
                 self.assertLessEqual({"/bin/sh", "/bin/echo", "/bin/cat"}, set(programs))
 
+    def test_f1_stacks_where_futex_is_refused(self):
+        """libgcc's unwinder comes through pthread_once, which makes that call even where nobody waits; libc ends the program where it fails."""
+        trace = self.check(["filtered_start", "refuse", "202", "fork", os.path.join(SETTINGS.hosts, "heap_known")], modes=BOTH, claims=False)
+        self.assertTrue(any(event.get("stack") for event in trace.events("heap_sample")))
+
     @slow
     def test_f1_started_under_filters_that_kill_any_one_call(self):
         program = ["/bin/sh", "-c", "/bin/echo one; cd /; /bin/cat /dev/null; exit 5"]

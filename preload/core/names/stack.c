@@ -8,6 +8,7 @@
  */
 #include "stack.h"
 
+#include <pthread.h>
 #include <unwind.h>
 
 #include "core/emit.h"
@@ -57,6 +58,17 @@ __attribute__((visibility("hidden"), noreturn)) void abort(void)
     leave_unwinding();
     for (;;) /* not reachable: nothing else in the library calls abort */
         pt_syscall1(SYS_pause, 0);
+}
+
+/* libgcc calls it before the first stack. libc's makes a system call (futex) where nobody waits, too, and ends the
+ * program where a filter refuses that. Ours is hidden; what it runs fills a table, and may run twice. */
+__attribute__((visibility("hidden"))) int pthread_once(pthread_once_t *control, void (*routine)(void))
+{
+    if (!__atomic_load_n(control, __ATOMIC_ACQUIRE)) {
+        routine();
+        __atomic_store_n(control, 1, __ATOMIC_RELEASE);
+    }
+    return 0;
 }
 
 static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *argument)
