@@ -209,6 +209,7 @@ static void scan_area(struct pt_trace_file *file, pt_u32 number, pt_u64 offset, 
         return;
     if (file->header->format_version < 2)
         as_format_2(&area);
+    slot->totals_seq = area.totals_seq;
     pt_trace_slot_keep_area(slot, &area);
     pt_u64 defs, room;
     if (area.defs_offset && pt_trace_slot_part(slot, area.defs_offset, &defs, &room))
@@ -239,6 +240,8 @@ static void scan_segment(struct pt_trace_file *file, const struct pt_segment *se
         scan_definitions(file, segment->slot, at + sizeof *segment, bytes - sizeof *segment);
     else if (segment->type == PT_SEGMENT_BLOCKS)
         scan_blocks(file, number, at, bytes);
+    else if (segment->type == PT_SEGMENT_MINUTES)
+        pt_vec_push(&file->minutes, ((struct pt_minutes_segment){at, bytes, segment->slot}));
     else
         file->corrupt_segments++;
 }

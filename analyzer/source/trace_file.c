@@ -77,6 +77,7 @@ void pt_trace_file_close(struct pt_trace_file *file)
         }
     free(file->slots.items);
     free(file->definitions.items);
+    free(file->minutes.items);
     pt_arena_fini(&file->arena);
     if (file->fd >= 0)
         close(file->fd);

@@ -20,6 +20,7 @@
 struct pt_trace_slot {
     pt_u32 slot;
     pt_u64 area_offset, area_bytes; /* 0 bytes = no thread area was found, only blocks */
+    pt_u64 totals_seq;              /* of the area */
     struct pt_packed_area *area;    /* a copy; NULL where there is none and after pt_trace_file_drop_areas */
     struct pt_slot_blocks blocks[PT_BUFFER__COUNT];
 };
@@ -29,6 +30,12 @@ struct pt_trace_slot {
 bool pt_trace_slot_part(const struct pt_trace_slot *slot, pt_i32 offset, pt_u64 *ret_offset, pt_u64 *ret_room);
 /* The slot's area, or an empty one. */
 void pt_trace_slot_area(const struct pt_trace_slot *slot, struct pt_thread_area *ret_area);
+
+/* Totals by minute of one slot. */
+struct pt_minutes_segment {
+    pt_u64 offset, bytes;
+    pt_u32 slot;
+};
 
 struct pt_definition {
     pt_u16 type;
@@ -58,6 +65,9 @@ struct pt_trace_file {
     struct {
         PT_VEC(struct pt_definition);
     } definitions; /* in file order */
+    struct {
+        PT_VEC(struct pt_minutes_segment);
+    } minutes; /* in file order */
     struct pt_arena arena;
     pt_u64 corrupt_definitions, corrupt_segments, corrupt_blocks;
     bool truncated;

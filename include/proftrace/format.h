@@ -9,6 +9,7 @@
  *   segment := THREAD  a thread's totals, its two raw buffers, its first definitions
  *            | BLOCKS  compressed blocks of one thread, in order; recycled, oldest first, when the ring is full
  *            | DEFS    definitions of one thread; never recycled
+ *            | MINUTES totals of one thread by minute; never recycled
  *
  * Rules by which a reader can trust a file that stopped at any instant:
  *  1. A record is there when the word stored last carries the expected generation; a block or definition, when its
@@ -31,7 +32,7 @@
 #define PT_FILE_SUFFIX ".ptr"
 #define PT_SPARE_PREFIX "child-of-" /* of a file made for a child that may come: see decision 0032 */
 #define PT_FILE_MAGIC "PROFTRC\n"
-#define PT_FORMAT_VERSION 2u
+#define PT_FORMAT_VERSION 3u
 #define PT_PAGE_BYTES 4096u
 
 /* ---- clock ---- */
@@ -117,7 +118,8 @@ struct pt_file_header {
      * that was not understood. Values are cut and hold printable characters only; what does not fit is left out. */
     char ignored_options[PT_IGNORED_OPTIONS_BYTES];
     struct pt_python_header python;
-    pt_u8 reserved[PT_HEADER_BYTES - 576 - PT_IGNORED_OPTIONS_BYTES - sizeof(struct pt_python_header)];
+    pt_u64 minute_ns; /* length of the intervals that MINUTES segments tell of; 0 = there are none */
+    pt_u8 reserved[PT_HEADER_BYTES - 584 - PT_IGNORED_OPTIONS_BYTES - sizeof(struct pt_python_header)];
     pt_u8 head[4096 - PT_HEADER_BYTES]; /* what the head holds besides, see PT_HEAD_BYTES */
 };
 _Static_assert(sizeof(struct pt_file_header) == 4096, "on disk");
@@ -158,7 +160,7 @@ enum pt_text_item { PT_TEXT_EXE, PT_TEXT_CWD, PT_TEXT_STAGE, PT_TEXT_HOST, PT_TE
 
 /* ---- segments ---- */
 #define PT_SEGMENT_MAGIC 0x47455350u /* "PSEG" */
-enum pt_segment_type { PT_SEGMENT_THREAD = 1, PT_SEGMENT_BLOCKS = 2, PT_SEGMENT_DEFS = 3 };
+enum pt_segment_type { PT_SEGMENT_THREAD = 1, PT_SEGMENT_BLOCKS = 2, PT_SEGMENT_DEFS = 3, PT_SEGMENT_MINUTES = 4 };
 
 struct pt_segment { /* 64 bytes, first in each segment; magic is stored last */
     pt_u32 magic;
@@ -365,6 +367,26 @@ struct pt_def_thread_row {
     struct pt_totals totals;
 };
 
+/* ---- totals by minute: 8-byte aligned, in MINUTES segments after the segment header ----
+ * A row says what one thread's totals grew by in an interval of whole minutes (of pt_file_header.minute_ns, counted from
+ * 0 of CLOCK_MONOTONIC). A call belongs to the minute in which it ended. Behind the header: varints (LEB128)
+ *     first minute, how many minutes, sequence (see below), then either
+ *     0, allocations, bytes, releases, calls and bytes of each of PT_COUNTED_ROWS: what is counted without events, or
+ *     for each kind that grew: 1 + its row in the totals minus the row before (-1 at first), calls << 2 | errors != 0 |
+ *         (bytes != 0) << 1, errors and bytes where they are not 0, ticks.
+ * `sequence` is that of the records buffer that the row was made of: it counts only if that is not above totals_seq,
+ * as the reader counts the events of later ones itself. What the totals have beyond all rows belongs to the time since. */
+#define PT_MINUTES_MAGIC 0x4e4du /* "MN" */
+struct pt_minutes_row {
+    pt_u32 commit; /* PT_MINUTES_MAGIC | bytes << 16; bytes include this header and what aligns the next; stored last */
+    pt_u32 crc;    /* CRC-32C of payload_bytes and the payload */
+    pt_u32 payload_bytes;
+};
+_Static_assert(sizeof(struct pt_minutes_row) == 12, "on disk");
+#define PT_MINUTES_COUNTERS 0u
+#define PT_COUNTED_ROWS 3u
+#define PT_MINUTES_ROW_BYTES 2048u /* the longest row */
+
 /* ---- the session file: <run>/session.bin, shared by all processes of a run ---- */
 #define PT_SESSION_FILE "session.bin"
 #define PT_SESSION_MAGIC "PROFTSES"
@@ -387,7 +409,9 @@ struct pt_session_page {
     pt_u64 processes;                /* atomic: trace files made */
     char boot_id[40];                /* /proc/sys/kernel/random/boot_id */
     pt_u64 refused[PT_MAX_REFUSALS]; /* atomic: processes that were not recorded, by enum pt_refusal */
-    pt_u8 reserved[4096 - 96 - PT_MAX_REFUSALS * 8];
+    pt_u32 minutes_pages;            /* atomic: of reserved_pages, those of MINUTES segments */
+    pt_u32 ring_pages;               /* atomic: those of BLOCKS segments in rings */
+    pt_u8 reserved[4096 - 104 - PT_MAX_REFUSALS * 8];
 };
 _Static_assert(sizeof(struct pt_session_page) == 4096 && PT_REFUSAL__COUNT <= PT_MAX_REFUSALS, "on disk");
 

@@ -29,8 +29,24 @@ struct pt_frame_rule {
 };
 #define PT_FRAME_RULES 512u
 
+/* What of the totals by minute is written, and what not yet (file/minutes.h). All 0 = nothing was recorded. */
+#define PT_MINUTES_N_COUNTERS (3 + 2 * PT_COUNTED_ROWS)
+struct pt_minutes {
+    pt_u64 until_ticks; /* end of the open minute; a record that ends later begins another one */
+    pt_u64 from;        /* first minute whose records are in no row yet */
+    pt_u64 until;       /* end of the open minute */
+    pt_u64 counters_from;
+    struct pt_segment *segment; /* current MINUTES segment; NULL = none yet */
+    pt_u64 used;
+    pt_u32 level; /* a row tells of 1 << level minutes */
+    pt_u32 pad0;
+    pt_u64 counters[PT_MINUTES_N_COUNTERS];
+    struct pt_totals base[PT_TOTALS_ROWS]; /* what is in rows */
+};
+
 struct pt_private {
     struct pt_codec_scratch codec;
+    struct pt_minutes minutes;
     char text[PT_PRIVATE_TEXT_BYTES];
     pt_u64 frames[PT_STACK_FRAMES];
     struct pt_frame_rule

@@ -136,32 +136,53 @@ void pt_session_refuse_at_start(const char *directory)
     pt_session_refuse_in_sandbox();
 }
 
-static int add_pages(pt_u64 pages, int is_taken)
+static pt_u64 pages_of(pt_u64 bytes)
+{
+    return (bytes + PT_PAGE_BYTES - 1) / PT_PAGE_BYTES;
+}
+
+static int add_pages(pt_u64 offset, pt_u64 pages, int is_taken)
 {
     int result = 0;
     for (pt_u64 left = pages; left && result == 0;) {
         const pt_i32 now = left < MOST_AT_ONCE ? (pt_i32)left : (pt_i32)MOST_AT_ONCE;
-        result = add(offsetof(struct pt_session_page, reserved_pages), is_taken ? now : -now);
+        result = add(offset, is_taken ? now : -now);
         left -= (pt_u64)now;
     }
     return result;
 }
 
 /* Two that come at once may both find that it is too much, where one would have fitted. */
+static int take_pages(pt_u64 offset, pt_u64 bytes, pt_u64 limit_bytes, pt_u64 *ret_used_bytes)
+{
+    pt_u32 used = 0;
+    const int is_known = add_pages(offset, pages_of(bytes), 1) == 0 && read_word(offset, &used) == 0;
+    *ret_used_bytes = is_known ? (pt_u64)used * PT_PAGE_BYTES : 0;
+    if (*ret_used_bytes <= limit_bytes)
+        return 0;
+    add_pages(offset, pages_of(bytes), 0);
+    return -1;
+}
+
 int pt_session_take(pt_u64 bytes)
 {
-    const pt_u64 pages = (bytes + PT_PAGE_BYTES - 1) / PT_PAGE_BYTES;
-    pt_u32 reserved = 0;
-    if (!pt_session_facts.budget_bytes || add_pages(pages, 1) < 0 ||
-        read_word(offsetof(struct pt_session_page, reserved_pages), &reserved) < 0 ||
-        (pt_u64)reserved * PT_PAGE_BYTES <= pt_session_facts.budget_bytes)
-        return 0;
-    add_pages(pages, 0);
-    return -1;
+    pt_u64 used;
+    const pt_u64 limit = pt_session_facts.budget_bytes;
+    return limit ? take_pages(offsetof(struct pt_session_page, reserved_pages), bytes, limit, &used) : 0;
 }
 
 void pt_session_give_back(pt_u64 bytes)
 {
     if (pt_session_facts.budget_bytes)
-        add_pages((bytes + PT_PAGE_BYTES - 1) / PT_PAGE_BYTES, 0);
+        add_pages(offsetof(struct pt_session_page, reserved_pages), pages_of(bytes), 0);
+}
+
+int pt_session_take_minutes(pt_u64 bytes, pt_u64 limit_bytes, pt_u64 *ret_used_bytes)
+{
+    return take_pages(offsetof(struct pt_session_page, minutes_pages), bytes, limit_bytes, ret_used_bytes);
+}
+
+void pt_session_give_back_minutes(pt_u64 bytes)
+{
+    add_pages(offsetof(struct pt_session_page, minutes_pages), pages_of(bytes), 0);
 }

@@ -32,6 +32,9 @@ void pt_session_refuse_at_start(const char *directory);
 /* Take whole pages out of the budget: -1 when it has not as many. Never fails where no budget is known. */
 int pt_session_take(pt_u64 bytes);
 void pt_session_give_back(pt_u64 bytes);
+/* Room for totals by minute, which has a limit of its own; says how much of it is used, this included. */
+int pt_session_take_minutes(pt_u64 bytes, pt_u64 limit_bytes, pt_u64 *ret_used_bytes);
+void pt_session_give_back_minutes(pt_u64 bytes);
 #pragma GCC visibility pop
 
 #endif

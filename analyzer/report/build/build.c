@@ -7,6 +7,7 @@
 #include "chart.h"
 #include "finding.h"
 #include "gpu_chart.h"
+#include "minute_chart.h"
 #include "process.h"
 #include "resources.h"
 #include "run.h"
@@ -29,6 +30,7 @@ struct pt_doc *pt_report_build(const struct pt_profile *profile, const struct pt
     pt_build_verdict(&b);
     pt_build_charts(&b);
     pt_build_gpu_charts(&b);
+    pt_build_minute_charts(&b);
     pt_build_resources(&b);
     pt_build_processes(&b);
     pt_build_trace_quality(&b);

@@ -279,6 +279,7 @@ static void write_header(struct pt_file_header *header, pt_u64 trace_id)
     header->ring_limit_bytes = limit > 512u << 10 ? limit : 512u << 10;
     header->heap_sample_bytes = pt_options.heap_sample_bytes;
     header->heap_mode = pt_options.heap;
+    header->minute_ns = pt_options.minutes_mib ? pt_options.minute_ms * 1000000u : 0;
     header->options = (pt_options.io ? PT_OPTION_IO : 0) | (pt_options.stdio ? PT_OPTION_STDIO : 0) |
                       (pt_options.stacks ? PT_OPTION_STACKS : 0) | PT_OPTION_LAYERS |
                       (pt_options.locks ? PT_OPTION_LOCKS : 0) | (pt_options.waits ? PT_OPTION_WAITS : 0) |

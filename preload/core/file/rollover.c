@@ -21,6 +21,7 @@
 #include "image.h"
 #include "image_state.h"
 #include "kinds.h"
+#include "minutes.h"
 #include "presence.h"
 #include "ring.h"
 
@@ -46,6 +47,12 @@ static void add_record(struct pt_totals *totals, const struct pt_record *r)
         sum->bytes += (pt_u64)result;
 }
 
+static pt_u64 end_of(const struct pt_record *r)
+{
+    const pt_u64 start = r->stamp >> PT_GENERATION_BITS;
+    return pt_kinds[r->tag_kind & 0xff].is_span ? start + pt_duration_ticks(r->aux) : start;
+}
+
 /* Write the other bank whole, then switch: a reader finds one bank complete at any instant. */
 static void add_totals(struct pt_tracer_thread *t, const struct pt_record *records, pt_u32 slots)
 {
@@ -53,9 +60,15 @@ static void add_totals(struct pt_tracer_thread *t, const struct pt_record *recor
     const pt_u64 sequence = t->records.sequence;
     struct pt_totals *next = area->totals[sequence & 1];
     __builtin_memcpy(next, area->totals[area->totals_seq & 1], PT_KIND__COUNT * sizeof *next);
-    for (pt_u32 i = 0; i < slots; i++)
-        if (pt_was_encoded(&t->priv->codec, i))
-            add_record(next, &records[i]);
+    for (pt_u32 i = 0; i < slots; i++) {
+        if (!pt_was_encoded(&t->priv->codec, i))
+            continue;
+        const pt_u64 end = end_of(&records[i]);
+        if (end >= t->priv->minutes.until_ticks)
+            pt_minutes_pass(t, next, end);
+        add_record(next, &records[i]);
+    }
+    pt_minutes_end(t);
     pt_kill_point("totals");
     __atomic_store_n(&area->totals_seq, sequence, __ATOMIC_RELEASE);
 }

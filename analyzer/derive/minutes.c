@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A stage's totals by minute: how much of what it did when, also where the events are long overwritten, and of which
+ * times the events are still there. From the totals of the trace files.
+ *
+ * Threads: one. State: a few hundred intervals of one stage. Never: makes a run of two minutes longer to read; loses a
+ * call: all intervals together are the stage's totals.
+ */
+#include <stdlib.h>
+
+#include "proftrace/events.h"
+#include "derive.h"
+#include "facts/call_class.h"
+#include "model/minutes.h"
+
+/* Rows of a stage: a month by the hour. */
+enum { MOST_BINS = 744 };
+/* Of a run that is not longer, the events say it better. */
+enum { LEAST_MINUTES = 3 };
+
+enum detail { DETAIL_ALL, DETAIL_PART, DETAIL_NONE };
+static const char *const details[] = {"all", "part", "none"};
+
+struct bin {
+    pt_u64 calls, errors, read_bytes, write_bytes, network_bytes, allocs, allocated_bytes, steps;
+    pt_u64 file_ns, network_ns, wait_ns;
+    pt_i64 coarsest_ns; /* of the intervals that are known */
+    enum detail detail;
+};
+
+struct bins {
+    struct bin *items;
+    pt_u32 n;
+    pt_i64 start_ns, width_ns;
+};
+
+/* ---- parts of totals ---- */
+
+static pt_u32 bin_at(const struct bins *bins, pt_i64 at_ns)
+{
+    const pt_i64 index = at_ns > bins->start_ns ? (at_ns - bins->start_ns) / bins->width_ns : 0;
+    return index < bins->n ? (pt_u32)index : bins->n - 1;
+}
+
+/* Share `i` of `n` equal ones, so that all of them are the whole. */
+static pt_u64 share(pt_u64 whole, pt_u32 i, pt_u32 n)
+{
+    const unsigned __int128 wide = whole;
+    return (pt_u64)(wide * (i + 1) / n - wide * i / n);
+}
+
+static bool moves(enum pt_call_class class, enum pt_call_class which)
+{
+    return class == which || class == PT_CALL_COPY;
+}
+
+static void add_calls(struct bin *bin, pt_u32 kind, const struct pt_kind_totals *part)
+{
+    const enum pt_call_class class = pt_call_class_of(kind);
+    bin->steps += kind == PT_KIND_step ? part->calls : 0;
+    if (class == PT_CALL_NONE)
+        return;
+    bin->calls += part->calls;
+    bin->errors += part->errors;
+    bin->read_bytes += moves(class, PT_CALL_READ) ? part->bytes : 0;
+    bin->write_bytes += moves(class, PT_CALL_WRITE) ? part->bytes : 0;
+    bin->network_bytes += class == PT_CALL_NETWORK ? part->bytes : 0;
+    /* stdio lies above the descriptors, whose time is counted where it calls them itself: not here twice */
+    if (class <= PT_CALL_COPY)
+        bin->file_ns += part->ns;
+    else if (class == PT_CALL_NETWORK)
+        bin->network_ns += part->ns;
+    else if (class == PT_CALL_WAIT || class == PT_CALL_LOCK)
+        bin->wait_ns += part->ns;
+}
+
+static void add_part(void *context, const struct pt_interval *interval)
+{
+    const struct bins *bins = context;
+    /* an end is not within */
+    const pt_u32 first = bin_at(bins, interval->from_ns),
+                 last = bin_at(bins, interval->until_ns > interval->from_ns ? interval->until_ns - 1 : interval->until_ns);
+    for (pt_u32 i = first; i <= last; i++) {
+        const pt_u32 n = last - first + 1, k = i - first;
+        const struct pt_kind_totals *whole = &interval->totals;
+        const struct pt_kind_totals part = {share(whole->calls, k, n), share(whole->errors, k, n),
+                                            share(whole->bytes, k, n), share(whole->ns, k, n)};
+        struct bin *bin = &bins->items[i];
+        const pt_i64 length = interval->until_ns - interval->from_ns;
+        if (interval->kind == PT_INTERVAL_OF_HEAP) {
+            bin->allocs += part.calls;
+            bin->allocated_bytes += part.bytes;
+            continue;
+        }
+        bin->coarsest_ns = length > bin->coarsest_ns ? length : bin->coarsest_ns;
+        add_calls(bin, interval->kind, &part);
+    }
+}
+
+/* ---- of which times events are there ---- */
+
+static void add_gap(void *context, pt_i64 from_ns, pt_i64 until_ns)
+{
+    const struct bins *bins = context;
+    const pt_u32 first = bin_at(bins, from_ns), last = bin_at(bins, until_ns);
+    for (pt_u32 i = first; i <= last; i++) {
+        const pt_i64 start = bins->start_ns + i * bins->width_ns;
+        const bool is_whole = from_ns <= start && until_ns >= start + bins->width_ns;
+        if (bins->items[i].detail != DETAIL_NONE)
+            bins->items[i].detail = is_whole ? DETAIL_NONE : DETAIL_PART;
+    }
+}
+
+/* ---- stages ---- */
+
+struct row {
+    double at_s, seconds;
+    pt_u64 calls, errors, read_bytes, write_bytes, network_bytes, allocs, allocated_bytes, steps;
+    double file_s, network_s, wait_s;
+    double known_to_s;
+    const char *events;
+};
+
+static const struct pt_column columns[] = {
+    PT_COLUMN(struct row, at_s, SECONDS, "From"),
+    PT_COLUMN(struct row, seconds, SECONDS, "For"),
+    PT_COLUMN(struct row, events, TEXT, "Events"),
+    PT_COLUMN(struct row, steps, COUNT, "Steps"),
+    PT_COLUMN(struct row, calls, COUNT, "Calls"),
+    PT_COLUMN(struct row, errors, COUNT, "Errors"),
+    PT_COLUMN(struct row, read_bytes, BYTES, "Read"),
+    PT_COLUMN(struct row, write_bytes, BYTES, "Written"),
+    PT_COLUMN(struct row, file_s, SECONDS, "In files"),
+    PT_COLUMN(struct row, wait_s, SECONDS, "Waiting"),
+    PT_COLUMN(struct row, network_bytes, BYTES, "Network"),
+    PT_COLUMN(struct row, network_s, SECONDS, "In network"),
+    PT_COLUMN(struct row, allocs, COUNT, "Allocations"),
+    PT_COLUMN(struct row, allocated_bytes, BYTES, "Allocated"),
+    PT_COLUMN(struct row, known_to_s, SECONDS, NULL),
+};
+static const struct pt_table_kind by_minute = {PT_VIEW_minutes, .most = MOST_BINS, PT_COLUMNS(columns)};
+
+static void add_table(struct pt_profile *profile, pt_u32 stage, const struct bins *bins)
+{
+    struct pt_rows rows = pt_rows(&profile->metrics, pt_scope_stage(stage), &by_minute);
+    for (pt_u32 i = 0; i < bins->n; i++) {
+        const struct bin *bin = &bins->items[i];
+        const pt_i64 known_ns = bin->coarsest_ns > bins->width_ns ? bin->coarsest_ns : bins->width_ns;
+        pt_rows_add(&rows, &(struct row){
+                               .at_s = (double)(i * bins->width_ns) / 1e9,
+                               .seconds = (double)bins->width_ns / 1e9,
+                               .calls = bin->calls,
+                               .errors = bin->errors,
+                               .read_bytes = bin->read_bytes,
+                               .write_bytes = bin->write_bytes,
+                               .network_bytes = bin->network_bytes,
+                               .allocs = bin->allocs,
+                               .allocated_bytes = bin->allocated_bytes,
+                               .steps = bin->steps,
+                               .file_s = (double)bin->file_ns / 1e9,
+                               .network_s = (double)bin->network_ns / 1e9,
+                               .wait_s = (double)bin->wait_ns / 1e9,
+                               .known_to_s = (double)known_ns / 1e9,
+                               .events = details[bin->detail],
+                           });
+    }
+}
+
+/* The longest minute of the stage's processes; 0 = none has any. */
+static pt_i64 minute_of(const struct pt_profile *profile, pt_u32 stage)
+{
+    pt_i64 longest = 0;
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        const pt_i64 ns = pt_profile_stage_of(profile, process) == stage ? pt_process_minute_ns(process) : 0;
+        longest = ns > longest ? ns : longest;
+    }
+    return longest;
+}
+
+/* How many minutes an interval has, so that there are not too many: as people divide hours and days. */
+static pt_i64 width_of(pt_i64 minute_ns, pt_i64 wall_ns)
+{
+    static const pt_i64 minutes[] = {1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440};
+    const size_t last = sizeof minutes / sizeof *minutes - 1;
+    size_t i = 0;
+    while (i < last && wall_ns / (minutes[i] * minute_ns) >= MOST_BINS)
+        i++;
+    const pt_i64 width = minutes[i] * minute_ns;
+    return wall_ns / width < MOST_BINS ? width : wall_ns / (MOST_BINS - 1);
+}
+
+static void derive_stage(struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_stage *one = &profile->stages.items[stage];
+    const pt_i64 minute_ns = minute_of(profile, stage), wall_ns = one->end_ns - one->start_ns;
+    if (!minute_ns || wall_ns / LEAST_MINUTES < minute_ns)
+        return;
+    struct bins bins = {.start_ns = one->start_ns, .width_ns = width_of(minute_ns, wall_ns)};
+    bins.n = (pt_u32)(wall_ns / bins.width_ns) + 1;
+    bins.items = pt_calloc(bins.n, sizeof *bins.items);
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (pt_profile_stage_of(profile, process) != stage)
+            continue;
+        pt_process_intervals(process, add_part, &bins);
+        pt_process_gaps(process, add_gap, &bins);
+    }
+    add_table(profile, stage, &bins);
+    free(bins.items);
+}
+
+void pt_derive_minutes(struct pt_profile *profile)
+{
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        derive_stage(profile, stage);
+}
