@@ -28,6 +28,7 @@
 #include "comparison/show_check.h"
 #include "quality/grade_report.h"
 #include "stuck/stuck.h"
+#include "arguments/keep.h"
 #include "arguments/options.h"
 #include "arguments/switches.h"
 
@@ -40,6 +41,7 @@ struct request {
     struct pt_config_overrides overrides;
     int ci; /* index into ci_forms, 0 = not given */
     pt_u64 stall_s;
+    struct pt_keep keep;
     bool dry_run, keep_temp;
 };
 
@@ -72,6 +74,7 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
         PT_OPT_TEXT("heap", 0, &o->heap, "MODE", "how to record heap calls: off, sampled, full (default: sampled)"),
         PT_OPT_COUNT("stall", 0, &request->stall_s, "SECONDS",
                      "when nothing of a stage has moved for so long, say where it hangs"),
+        PT_OPT_KEEP(&request->keep),
         PT_OPT_FLAG("dry-run", 'n', &request->dry_run, "show what would run, and run nothing"),
         PT_OPT_FLAG("keep-temp", 0, &request->keep_temp, "keep the temporary configuration"),
         PT_OPT_TEXT("baseline", 0, &request->baseline, "FILE",
@@ -84,6 +87,8 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
     const int done = pt_options_parse(table, argc, argv, &args, err);
     if (done)
         return done;
+    if (pt_keep_apply(&request->keep, err) < 0)
+        return -1;
     if (!request->config && access(default_config, F_OK) < 0)
         return pt_fail_code(err, EXIT_USAGE, "no configuration; name it with --config FILE");
     if (!request->config)

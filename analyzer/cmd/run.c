@@ -32,6 +32,7 @@
 #include "util/text/shell_word.h"
 #include "cmd.h"
 
+#include "arguments/keep.h"
 #include "arguments/options.h"
 #include "arguments/switches.h"
 #include "stuck/stuck.h"
@@ -45,6 +46,7 @@ struct request {
     int heap; /* index into pt_heap_modes; -1 = as it is in the environment */
     bool no_gpu_sampling, no_report, timeline, log;
     pt_u64 interval_ns, stall_s;
+    struct pt_keep keep;
     char **argv;
 };
 
@@ -78,6 +80,7 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
         PT_OPT_TEXT("interval", 0, &request->interval, "MS", "time between samples (default: 500)"),
         PT_OPT_COUNT("stall", 0, &request->stall_s, "SECONDS",
                      "when nothing has moved for so long, say where it hangs; it goes on"),
+        PT_OPT_KEEP(&request->keep),
         PT_OPT_FLAG("timeline", 0, &request->timeline, "write the timeline, trace.json.gz, afterwards"),
         PT_OPT_FLAG("log", 0, &request->log, "keep what the command writes to stdout and stderr in logs/, too"),
         PT_OPT_FLAG("no-report", 0, &request->no_report, "write no report afterwards"),
@@ -93,7 +96,7 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
     request->argv = args.values;
     if (request->stage && strlen(request->stage) > PT_STAGE_MAX_BYTES)
         return pt_fail(err, "option '--stage': the name is too long; use at most %d bytes", PT_STAGE_MAX_BYTES);
-    return parse_interval(request, err);
+    return pt_keep_apply(&request->keep, err) < 0 ? -1 : parse_interval(request, err);
 }
 
 static const char *wanted_name(const struct request *request)

@@ -12,6 +12,9 @@
 #include "derive.h"
 #include "facts/call_class.h"
 #include "model/minutes.h"
+#include "model/notes.h"
+#include "util/auto.h"
+#include "util/text/fmt.h"
 
 /* Rows of a stage: a month by the hour. */
 enum { MOST_BINS = 744 };
@@ -166,6 +169,20 @@ static void add_table(struct pt_profile *profile, pt_u32 stage, const struct bin
     }
 }
 
+static void note_what_is_gone(struct pt_profile *profile, pt_u32 stage, const struct bins *bins)
+{
+    pt_u32 gone = 0;
+    for (pt_u32 i = 0; i < bins->n; i++)
+        gone += bins->items[i].detail == DETAIL_NONE;
+    if (!gone)
+        return;
+    PT_AUTO(pt_freep)
+    char *note = pt_asprintf("%s: of %s of its time there are only totals, by %s: the table \"Totals by time\" says of which",
+                             profile->stages.items[stage].name, pt_fmt_duration(gone * bins->width_ns).text,
+                             pt_fmt_duration(bins->width_ns).text);
+    pt_session_note(profile->session, note);
+}
+
 /* The longest minute of the stage's processes; 0 = none has any. */
 static pt_i64 minute_of(const struct pt_profile *profile, pt_u32 stage)
 {
@@ -207,6 +224,7 @@ static void derive_stage(struct pt_profile *profile, pt_u32 stage)
         pt_process_gaps(process, add_gap, &bins);
     }
     add_table(profile, stage, &bins);
+    note_what_is_gone(profile, stage, &bins);
     free(bins.items);
 }
 

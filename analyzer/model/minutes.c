@@ -20,6 +20,7 @@ struct walk {
     const struct pt_trace_slot *slot;
     take_fn *take;
     void *context;
+    bool is_row;
     pt_i64 rows_end_ns, counters_end_ns;
     struct pt_kind_totals rest[PT_KIND__COUNT + 1];
 };
@@ -49,6 +50,8 @@ static void take_part(struct walk *walk, pt_u32 kind, pt_i64 from_ns, pt_i64 unt
     const struct pt_interval part = {
         .from_ns = from_ns,
         .until_ns = until_ns > from_ns ? until_ns : from_ns,
+        .slot = walk->slot->slot,
+        .is_row = walk->is_row,
         .kind = kind,
         .totals = {.calls = take_at_most(&rest->calls, wanted->calls),
                    .errors = take_at_most(&rest->errors, wanted->errors),
@@ -189,9 +192,11 @@ static void walk_slot(struct walk *walk)
     pt_i64 start_ns, end_ns;
     sum_up_lives(walk, &start_ns, &end_ns);
     walk->rows_end_ns = walk->counters_end_ns = 0;
+    walk->is_row = true;
     for (size_t i = 0; walk->process->file->header->minute_ns && i < file->minutes.n; i++)
         if (file->minutes.items[i].slot == walk->slot->slot)
             pt_minutes_for_each(file, &file->minutes.items[i], take_row, walk);
+    walk->is_row = false;
     const size_t uncovered = pt_slot_blocks_behind(&walk->slot->blocks[PT_BUFFER_RECORDS], walk->slot->totals_seq);
     take_events(walk, uncovered);
     take_rest(walk, uncovered, start_ns, end_ns);

@@ -12,6 +12,8 @@ enum { PT_INTERVAL_OF_HEAP = PT_KIND__COUNT };
 /* A part of the totals of one kind, and when it came: no more is known than that it was within these bounds. */
 struct pt_interval {
     pt_i64 from_ns, until_ns;
+    pt_u32 slot;
+    bool is_row; /* of the totals by minute: the rest comes from events, and what is left */
     pt_u32 kind; /* PT_KIND_x; PT_INTERVAL_OF_HEAP: allocations as calls, releases as errors */
     struct pt_kind_totals totals;
 };

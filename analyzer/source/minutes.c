@@ -5,8 +5,11 @@
  */
 #include "minutes.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/auto.h"
 
 enum { MOST_BYTES = 1 << 20 }; /* of a segment */
 
@@ -62,6 +65,68 @@ static void take_kinds(struct bytes *from, pt_u64 distance, struct pt_minutes_en
             return;
     }
 }
+
+/* ---- writing ---- */
+
+static void put(struct pt_str *out, pt_u64 value)
+{
+    for (; value >= 0x80; value >>= 7)
+        pt_str_char(out, (char)(value | 0x80));
+    pt_str_char(out, (char)value);
+}
+
+static void put_kinds(struct pt_str *out, const struct pt_minutes_entry *entry)
+{
+    pt_u32 last_plus_1 = 0;
+    for (pt_u32 i = 0; i < entry->n_kinds; i++) {
+        const struct pt_totals *t = &entry->kinds[i].totals;
+        put(out, entry->kinds[i].row + 1 - last_plus_1);
+        last_plus_1 = entry->kinds[i].row + 1;
+        put(out, t->calls << 2 | (t->bytes != 0) << 1 | (t->errors != 0));
+        if (t->errors)
+            put(out, t->errors);
+        if (t->bytes)
+            put(out, t->bytes);
+        put(out, t->ticks);
+    }
+}
+
+static void put_counters(struct pt_str *out, const struct pt_minutes_entry *entry)
+{
+    put(out, PT_MINUTES_COUNTERS);
+    put(out, entry->allocs);
+    put(out, entry->bytes);
+    put(out, entry->frees);
+    for (pt_u32 i = 0; i < PT_COUNTED_ROWS; i++) {
+        put(out, entry->counted_calls[i]);
+        put(out, entry->counted_bytes[i]);
+    }
+}
+
+void pt_minutes_append(struct pt_str *out, const struct pt_minutes_entry *entry)
+{
+    PT_AUTO(pt_str_fini) struct pt_str row = {0};
+    struct pt_minutes_row head = {0};
+    pt_str_bytes(&row, (const char *)&head, sizeof head);
+    put(&row, entry->first);
+    put(&row, entry->n);
+    put(&row, entry->sequence);
+    if (entry->has_counters)
+        put_counters(&row, entry);
+    else
+        put_kinds(&row, entry);
+    const size_t skipped = offsetof(struct pt_minutes_row, payload_bytes);
+    head.payload_bytes = (pt_u32)(row.n - sizeof head);
+    memcpy(row.text, &head, sizeof head);
+    head.crc = pt_crc32c(0, row.text + skipped, row.n - skipped);
+    while (row.n % 8)
+        pt_str_char(&row, 0);
+    head.commit = PT_MINUTES_MAGIC | (pt_u32)row.n << 16;
+    memcpy(row.text, &head, sizeof head);
+    pt_str_bytes(out, row.text, row.n);
+}
+
+/* ---- reading ---- */
 
 static bool read_entry(const pt_u8 *payload, pt_u32 bytes, struct pt_minutes_entry *entry)
 {

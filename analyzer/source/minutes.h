@@ -5,6 +5,7 @@
 #ifndef PT_SOURCE_MINUTES_H
 #define PT_SOURCE_MINUTES_H
 
+#include "util/str.h"
 #include "trace_file.h"
 
 struct pt_minutes_kind {
@@ -21,6 +22,9 @@ struct pt_minutes_entry {
     pt_u32 n_kinds;
     struct pt_minutes_kind kinds[PT_TOTALS_ROWS];
 };
+
+/* The row as it lies in a file, appended. At most PT_MINUTES_ROW_BYTES: a few tens of kinds. */
+void pt_minutes_append(struct pt_str *out, const struct pt_minutes_entry *entry);
 
 /* Each row of a segment that is there and whole, in the order of the file. A damaged row ends the segment. */
 void pt_minutes_for_each(const struct pt_trace_file *file, const struct pt_minutes_segment *segment,

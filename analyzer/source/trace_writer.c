@@ -17,7 +17,7 @@
 #include "util/str.h"
 #include "util/vec.h"
 
-enum { RAW_BUFFER_BYTES = 64 * 1024 };
+enum { RAW_BUFFER_BYTES = 64 * 1024, MINUTES_BYTES = 64 * 1024 };
 
 /* What one buffer of a slot holds: the open block and the blocks so far. */
 struct pending {
@@ -35,7 +35,10 @@ struct writer_slot {
     pt_u32 slot;
     struct pt_thread_area area;
     struct pending pending[PT_BUFFER__COUNT];
-    struct pt_str blocks;
+    struct pt_str blocks, minutes;
+    struct {
+        PT_VEC(struct pt_str);
+    } full_minutes; /* segments */
 };
 
 struct pt_trace_writer {
@@ -78,6 +81,10 @@ void pt_trace_writer_free(struct pt_trace_writer *writer)
             free(slot->pending[s].units.items);
         }
         pt_str_fini(&slot->blocks);
+        pt_str_fini(&slot->minutes);
+        for (size_t k = 0; k < slot->full_minutes.n; k++)
+            pt_str_fini(&slot->full_minutes.items[k]);
+        free(slot->full_minutes.items);
         free(slot);
     }
     free(writer->slots.items);
@@ -235,7 +242,7 @@ static void flush_pending(struct pt_trace_writer *writer, struct writer_slot *sl
         .tid = pending->tid,
         .life = pending->life,
         .sequence = pending->sequence,
-        .first_event = pending->events,
+        .first_event = slot->area.raw[which].flushed_events + pending->events, /* the caller's: what was overwritten */
         .first_ticks = encoded.first_ticks,
         .last_ticks = encoded.last_ticks,
     };
@@ -287,6 +294,16 @@ void pt_writer_unit(struct pt_trace_writer *writer, pt_u32 slot, pt_u32 life, pt
     struct pending *pending = pending_for(writer, slot_of(writer, slot), PT_BUFFER_HEAP, life, tid);
     pt_vec_push(&pending->units, ((struct pt_unit16){PT_UNIT_CLOCK << PT_GENERATION_BITS, ticks}));
     pt_vec_push(&pending->units, unit);
+}
+
+void pt_writer_minutes(struct pt_trace_writer *writer, pt_u32 number, const struct pt_minutes_entry *entry)
+{
+    struct writer_slot *slot = slot_of(writer, number);
+    if (slot->minutes.n > MINUTES_BYTES - PT_MINUTES_ROW_BYTES) {
+        pt_vec_push(&slot->full_minutes, slot->minutes);
+        slot->minutes = (struct pt_str){0};
+    }
+    pt_minutes_append(&slot->minutes, entry);
 }
 
 void pt_writer_coding(struct pt_trace_writer *writer, enum pt_block_coding coding)
@@ -343,7 +360,7 @@ static void append_area(struct pt_trace_writer *writer, struct writer_slot *slot
         struct pending *pending = &slot->pending[which];
         struct pt_raw_buffer *buffer = &area.raw[which];
         buffer->sequence = pending->sequence << PT_GENERATION_BITS | (pending->sequence & PT_GENERATION_MASK);
-        buffer->flushed_events += pending->events; /* the caller may have set what was overwritten */
+        buffer->flushed_events += pending->events;
         if (!writer->keep_raw)
             continue;
         buffer->offset = PT_THREAD_HEADER_BYTES + (pt_u32)which * RAW_BUFFER_BYTES;
@@ -394,6 +411,12 @@ const pt_u8 *pt_writer_finish(struct pt_trace_writer *writer, pt_u64 *ret_bytes)
     append_segment(out, PT_SEGMENT_DEFS, 0, 0, &writer->definitions);
     for (size_t i = 0; i < writer->slots.n; i++)
         append_segment(out, PT_SEGMENT_BLOCKS, writer->slots.items[i]->slot, i + 1, &writer->slots.items[i]->blocks);
+    for (size_t i = 0; i < writer->slots.n; i++) {
+        const struct writer_slot *slot = writer->slots.items[i];
+        for (size_t k = 0; k < slot->full_minutes.n; k++)
+            append_segment(out, PT_SEGMENT_MINUTES, slot->slot, 0, &slot->full_minutes.items[k]);
+        append_segment(out, PT_SEGMENT_MINUTES, slot->slot, 0, &slot->minutes);
+    }
     writer->header.file_bytes = out->n;
     memcpy(out->text, &writer->header, sizeof writer->header);
     *ret_bytes = out->n;

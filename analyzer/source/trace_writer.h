@@ -19,6 +19,7 @@
 
 #include "proftrace/format.h"
 #include "util/error.h"
+#include "minutes.h"
 
 struct pt_trace_writer;
 struct pt_trace_writer *pt_trace_writer_new(void);
@@ -39,6 +40,8 @@ void pt_writer_module(struct pt_trace_writer *writer, const struct pt_def_module
 
 void pt_writer_record(struct pt_trace_writer *writer, pt_u32 slot, pt_u32 life, pt_u32 tid,
                       const struct pt_record *record);
+/* What is in totals and has no record of its own: a row of totals by minute. Needs pt_file_header.minute_ns. */
+void pt_writer_minutes(struct pt_trace_writer *writer, pt_u32 slot, const struct pt_minutes_entry *entry);
 /* A heap unit at an instant: a clock unit is put before it, so that its time is exact. */
 void pt_writer_unit(struct pt_trace_writer *writer, pt_u32 slot, pt_u32 life, pt_u32 tid, pt_u64 ticks,
                     struct pt_unit16 unit);

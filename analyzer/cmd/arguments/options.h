@@ -37,7 +37,7 @@ enum pt_opt_type {
     PT_OPT_TYPE_CHOICE,   /* int: index in `values` "text|json|md" */
     PT_OPT_TYPE_COUNT,    /* pt_u64 */
     PT_OPT_TYPE_SIZE,     /* pt_u64 bytes: 4096, 64K, 10MiB, 1.5G (powers of 1024) */
-    PT_OPT_TYPE_DURATION, /* pt_i64 ns: 5 (seconds), 1.5s, 20ms, 7us, 100ns, 2m, 1h */
+    PT_OPT_TYPE_DURATION, /* pt_i64 ns: 5 (seconds), 1.5s, 20ms, 7us, 100ns, 2m, 1h, 7d */
 };
 
 struct pt_opt {

@@ -133,7 +133,8 @@ static int set_numbers(struct pt_file_header *header, const struct pt_keys *keys
                    NUMBER("heap_sample_bytes", heap_sample_bytes),
                    NUMBER("cpu_ns", cpu_ns),
                    NUMBER("python_version", python.version),
-                   NUMBER("max_rss_bytes", max_rss_bytes)};
+                   NUMBER("max_rss_bytes", max_rss_bytes),
+                   NUMBER("minute_ns", minute_ns)};
 #undef NUMBER
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         pt_u64 number;
@@ -307,6 +308,35 @@ int pt_text_totals(struct pt_text_thread *thread, const struct pt_event_desc *de
                    pt_keys_number(keys, "ns", 0, &t->ticks, err) < 0
                ? -1
                : 0;
+}
+
+/* A minute begins where CLOCK_MONOTONIC says so: what came from another clock goes to the nearest. */
+int pt_text_minute(struct pt_text_thread *thread, const struct pt_event_desc *desc, const struct pt_keys *keys,
+                   struct pt_error *err)
+{
+    pt_i64 from, length;
+    struct pt_totals t;
+    const pt_u64 minute_ns = pt_writer_header(thread->process->writer)->minute_ns;
+    if (pt_keys_seconds(keys, "from", 0, &from, err) < 0 || pt_keys_seconds(keys, "for", 0, &length, err) < 0 ||
+        pt_keys_number(keys, "calls", 0, &t.calls, err) < 0 || pt_keys_number(keys, "errors", 0, &t.errors, err) < 0 ||
+        pt_keys_number(keys, "bytes", 0, &t.bytes, err) < 0 || pt_keys_number(keys, "ns", 0, &t.ticks, err) < 0)
+        return -1;
+    if (!minute_ns || from < 0 || from > LATEST_NS || length < 0 || length > LATEST_NS)
+        return pt_fail_code(err, 3, "a minute needs minute_ns of its process, from and for");
+    struct pt_minutes_entry entry = {.first = (EPOCH_NS + (pt_u64)from) / minute_ns,
+                                     .n = ((pt_u64)length + minute_ns / 2) / minute_ns,
+                                     .has_counters = !desc,
+                                     .n_kinds = desc != NULL};
+    entry.n += !entry.n;
+    if (desc) {
+        entry.kinds[0] = (struct pt_minutes_kind){desc->kind, t};
+    } else {
+        entry.allocs = t.calls;
+        entry.bytes = t.bytes;
+        entry.frees = t.errors;
+    }
+    pt_writer_minutes(thread->process->writer, thread->slot, &entry);
+    return 0;
 }
 
 /* ---- events ---- */

@@ -45,6 +45,9 @@ int pt_text_lost(struct pt_text_process *p, const struct pt_keys *keys, struct p
 int pt_text_heap(struct pt_text_process *p, const struct pt_keys *keys, struct pt_error *err);
 int pt_text_totals(struct pt_text_thread *thread, const struct pt_event_desc *desc, const struct pt_keys *keys,
                    struct pt_error *err);
+/* desc NULL = allocations and releases. */
+int pt_text_minute(struct pt_text_thread *thread, const struct pt_event_desc *desc, const struct pt_keys *keys,
+                   struct pt_error *err);
 int pt_text_process_event(struct pt_text_thread *thread, const struct pt_event *event, struct pt_error *err);
 int pt_text_process_save(struct pt_text_process *p, const char *path, struct pt_error *err);
 

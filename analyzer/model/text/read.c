@@ -117,6 +117,19 @@ static int read_event(struct reader *r, const char *line, struct pt_error *err)
     return pt_text_process_event(thread, &event, err);
 }
 
+static int read_minute(struct reader *r, const char *label, const char *at, struct pt_error *err)
+{
+    struct pt_keys keys;
+    struct pt_text_thread *thread = find_thread(r, label, err);
+    at += strspn(at, " ");
+    const char *name = word(r, &at);
+    const struct pt_event_desc *desc = pt_event_desc_by_name(name);
+    if (!thread || pt_keys_read(at, &keys, &r->arena, err) < 0)
+        return -1;
+    return desc || !strcmp(name, "heap") ? pt_text_minute(thread, desc, &keys, err)
+                                         : pt_fail_code(err, 3, "no such event");
+}
+
 static int read_keyed(struct reader *r, const char *kind, const char *at, struct pt_error *err)
 {
     struct pt_keys keys;
@@ -129,6 +142,8 @@ static int read_keyed(struct reader *r, const char *kind, const char *at, struct
             return -1;
         return desc ? pt_text_totals(thread, desc, &keys, err) : pt_fail_code(err, 3, "no such event");
     }
+    if (!strcmp(kind, "minute"))
+        return read_minute(r, label, at, err);
     if (pt_keys_read(at, &keys, &r->arena, err) < 0)
         return -1;
     if (!strcmp(kind, "thread")) {
@@ -149,7 +164,7 @@ static int read_keyed(struct reader *r, const char *kind, const char *at, struct
 
 static int read_line(struct reader *r, const char *line, struct pt_error *err)
 {
-    static const char *const kinds[] = {"thread", "module", "untraced", "lost", "totals", "heap"};
+    static const char *const kinds[] = {"thread", "module", "untraced", "lost", "totals", "heap", "minute"};
     if (!*line || *line == '#')
         return 0;
     if (!strncmp(line, "proftrace-text ", 15)) {

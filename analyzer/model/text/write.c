@@ -15,6 +15,7 @@
 #include "merge/feed.h"
 
 #include "model/labels.h"
+#include "model/minutes.h"
 #include "model/session_data.h"
 #include "model/python_seen.h"
 #include "util/auto.h"
@@ -65,6 +66,12 @@ static void put_python(struct pt_str *line, const struct pt_python_header *pytho
         put_text(line, "python_note", note);
 }
 
+/* Only of a process that has any: otherwise each would say so. */
+static bool minutes_of(const struct pt_process *p)
+{
+    return pt_process_minute_ns(p) > 0 && p->file->minutes.n > 0;
+}
+
 static void put_process(struct pt_str *line, const struct pt_process *p, const char *label)
 {
     static const char *const states[] = {"", "live", "exited", "execed"};
@@ -82,6 +89,7 @@ static void put_process(struct pt_str *line, const struct pt_process *p, const c
     put_number(line, "heap_sample_bytes", p->heap_sample_bytes);
     put_number(line, "cpu_ns", p->cpu_ns);
     put_number(line, "max_rss_bytes", p->max_rss_bytes);
+    put_number(line, "minute_ns", minutes_of(p) ? (pt_u64)pt_process_minute_ns(p) : 0);
     put_rank(line, p);
     put_layers_off(line, p);
     if (p->file->header->ignored_options[0]) {
@@ -162,6 +170,29 @@ static void put_header(struct pt_str *line, const struct pt_process *p, const st
     put_quality(line, &p->quality, label);
 }
 
+struct minute_lines {
+    struct pt_str *line;
+    const struct pt_process *process;
+    const struct pt_labels *labels;
+};
+
+static void put_minute(void *context, const struct pt_interval *interval)
+{
+    const struct minute_lines *to = context;
+    const struct pt_kind_totals *t = &interval->totals;
+    pt_u32 thread = 0; /* the last one of the slot */
+    for (pt_u32 i = 0; i < to->process->n_threads; i++)
+        thread = to->process->threads[i].slot == interval->slot ? i : thread;
+    if (!interval->is_row || !to->process->n_threads)
+        return;
+    pt_str_printf(to->line, "minute %s %s from=%s",
+                  pt_label_of_thread(to->labels, &to->process->threads[thread]),
+                  interval->kind < PT_KIND__COUNT ? pt_event_descs[interval->kind].name : "heap",
+                  pt_fmt_seconds(interval->from_ns).text);
+    pt_str_printf(to->line, " for=%s calls=%" PRIu64 " errors=%" PRIu64 " bytes=%" PRIu64 " ns=%" PRIu64 "\n",
+                  pt_fmt_seconds(interval->until_ns - interval->from_ns).text, t->calls, t->errors, t->bytes, t->ns);
+}
+
 static void put_totals(struct pt_str *line, const struct pt_process *p, const struct pt_labels *labels)
 {
     for (pt_u32 i = 0; i < p->n_threads; i++)
@@ -187,6 +218,9 @@ static void put_totals(struct pt_str *line, const struct pt_process *p, const st
             }
         pt_str_add(line, "]\n");
     }
+    struct minute_lines to = {line, p, labels};
+    if (minutes_of(p))
+        pt_process_intervals(p, put_minute, &to);
 }
 
 static const char *name_string(void *context, pt_u32 id)

@@ -31,8 +31,9 @@ struct pt_ring_segment {
     pt_u64 offset;
     pt_u64 bytes;
     pt_u64 serial;
-    pt_u32 state; /* atomic, enum pt_ring_state */
-    pt_u32 pad0;
+    pt_u32 state;        /* atomic, enum pt_ring_state */
+    pt_u32 is_kept;      /* holds what is to be kept of the start: never taken again */
+    pt_u64 closed_at_ns; /* CLOCK_MONOTONIC; 0 = nobody asked for it */
 };
 
 /* A slot that holds what devices report, for one delivery at a time. */

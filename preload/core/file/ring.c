@@ -3,11 +3,13 @@
  * ring.c - the BLOCKS segments: one current one per thread, the oldest taken again when the file may not grow.
  *
  * Entered with signals blocked, on the private stack of the segment's thread. A segment belongs to one thread from
- * PT_RING_ACTIVE to PT_RING_CLOSED; a closed one can be taken by any thread, with one compare-and-swap. Never touches a
- * segment that another thread still fills.
+ * PT_RING_ACTIVE to PT_RING_CLOSED; a closed one can be taken by any thread, with one compare-and-swap. What the rings
+ * of all processes of a session have together is limited, too. Never touches a segment that another thread still fills.
  */
 #include "ring.h"
 
+#include "core/options.h"
+#include "core/session_page.h"
 #include "core/state.h"
 #include "core/sys.h"
 #include "area.h"
@@ -58,11 +60,14 @@ static int add_chunk(struct pt_tracer_thread *t)
     const pt_u64 bytes = chunk_bytes(t);
     if (pt_space_is_refused(bytes) || __atomic_load_n(&pt_image->n_ring, __ATOMIC_RELAXED) >= PT_MAX_RING_SEGMENTS)
         return -1;
-    if (__atomic_add_fetch(&header->ring_bytes, bytes, __ATOMIC_RELAXED) > header->ring_limit_bytes)
+    const pt_u64 all = __atomic_add_fetch(&header->ring_bytes, bytes, __ATOMIC_RELAXED);
+    if (all > header->ring_limit_bytes || pt_session_take_ring(bytes, all) < 0)
         goto refuse;
     const struct pt_space space = pt_space_grow(bytes, bytes);
-    if (!space.map)
+    if (!space.map) {
+        pt_session_give_back_ring(bytes);
         goto refuse;
+    }
     const pt_u32 index =
         __atomic_fetch_add(&pt_image->n_ring, 1, __ATOMIC_RELAXED); /* after the growth: no row for none */
     if (index >= PT_MAX_RING_SEGMENTS) {                            /* threads that came at once; the space is lost */
@@ -73,6 +78,7 @@ static int add_chunk(struct pt_tracer_thread *t)
     struct pt_ring_segment *entry = &pt_image->ring[index];
     entry->bytes = bytes;
     entry->offset = space.offset;
+    entry->is_kept = all - bytes < pt_options.keep_first_mib << 20;
     set_up_in_ring(t, space.map, index);
     __atomic_store_n(&entry->state, PT_RING_ACTIVE, __ATOMIC_RELEASE);
     return 0;
@@ -81,18 +87,32 @@ refuse:
     return -1;
 }
 
+static struct pt_ring_segment *oldest_closed(void)
+{
+    const pt_u32 count = __atomic_load_n(&pt_image->n_ring, __ATOMIC_RELAXED);
+    struct pt_ring_segment *oldest = 0;
+    for (pt_u32 i = 0; i < count && i < PT_MAX_RING_SEGMENTS; i++) {
+        struct pt_ring_segment *entry = &pt_image->ring[i];
+        if (__atomic_load_n(&entry->state, __ATOMIC_ACQUIRE) == PT_RING_CLOSED && !entry->is_kept &&
+            (!oldest || entry->serial < oldest->serial))
+            oldest = entry;
+    }
+    return oldest;
+}
+
+/* There is one of which nobody wants to know any more: it is taken before the file grows. */
+static int has_outdated(void)
+{
+    const struct pt_ring_segment *oldest = pt_options.keep_last_s ? oldest_closed() : 0;
+    return oldest && oldest->closed_at_ns &&
+           pt_sys_clock_ns(CLOCK_MONOTONIC) - oldest->closed_at_ns > pt_options.keep_last_s * 1000000000u;
+}
+
 /* Reuse the oldest closed segment, whichever thread filled it. What was in it shows as a gap in first_event. */
 static int recycle_chunk(struct pt_tracer_thread *t)
 {
     for (;;) {
-        const pt_u32 count = __atomic_load_n(&pt_image->n_ring, __ATOMIC_RELAXED);
-        struct pt_ring_segment *oldest = 0;
-        for (pt_u32 i = 0; i < count && i < PT_MAX_RING_SEGMENTS; i++) {
-            struct pt_ring_segment *entry = &pt_image->ring[i];
-            if (__atomic_load_n(&entry->state, __ATOMIC_ACQUIRE) == PT_RING_CLOSED &&
-                (!oldest || entry->serial < oldest->serial))
-                oldest = entry;
-        }
+        struct pt_ring_segment *oldest = oldest_closed();
         if (!oldest)
             return -1;
         pt_u32 closed = PT_RING_CLOSED;
@@ -130,6 +150,7 @@ static void close_chunk(struct pt_tracer_thread *t)
     struct pt_ring_segment *entry = &pt_image->ring[t->chunk_index];
     pt_reserve_unmap(t->chunk, entry->bytes);
     t->chunk = 0;
+    entry->closed_at_ns = pt_options.keep_last_s ? pt_sys_clock_ns(CLOCK_MONOTONIC) : 0;
     __atomic_store_n(&entry->state, PT_RING_CLOSED, __ATOMIC_RELEASE);
 }
 
@@ -145,6 +166,8 @@ int pt_ring_next(struct pt_tracer_thread *t)
         open_own_chunk(t);
         return 0;
     }
+    if (has_outdated() && recycle_chunk(t) == 0)
+        return 0;
     return add_chunk(t) == 0 ? 0 : recycle_chunk(t);
 }
 
