@@ -48,7 +48,8 @@ static void set_up_in_ring(struct pt_tracer_thread *t, struct pt_segment *segmen
 static pt_u64 chunk_bytes(const struct pt_tracer_thread *t)
 {
     const pt_u32 threads = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED);
-    const pt_u64 most = pt_image->header->ring_limit_bytes / (threads > 4 ? threads : 4); /* one for each */
+    const pt_u64 limit = pt_image->header->ring_limit_bytes, kept = pt_options.keep_first_mib << 20;
+    const pt_u64 most = (limit > kept ? limit - kept : 0) / (threads > 4 ? threads : 4); /* one for each */
     pt_u64 bytes = t->chunk_count > 1 ? CHUNK_BYTES : FIRST_CHUNK_BYTES;
     bytes = bytes < most ? bytes : most;
     return bytes > LEAST_CHUNK_BYTES ? bytes & ~4095ull : LEAST_CHUNK_BYTES;

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: MIT
+"""Long runs: a month of a training at a scaled clock (a minute is a millisecond): how large its files are, what its totals are, also
+by minute, how long the report takes, and that a kill at any moment loses nothing.
+
+The rows of totals by minute are read here, too, by docs/format.md alone: what the program counted at the end of a minute is what they
+must add up to.
+"""
+import collections
+import contextlib
+import os
+import random
+import resource
+import signal
+import struct
+import subprocess
+import time
+
+from harness import FaultCase, SETTINGS, clean_environment
+
+READ, STAT, WRITE, WAIT, STEP = range(5)
+OPERATIONS, SLOTS = 5, 128
+MINUTE_NS = 1_000_000
+MONTH = 43_200
+MIB = 1 << 20
+FAST_KILLS, SLOW_KILLS = 20, 300
+SEGMENT, MINUTES_SEGMENT, MINUTES_MAGIC = 0x47455350, 4, 0x4e4d
+
+
+def varints(payload):
+    value = shift = 0
+    for byte in payload:
+        value |= (byte & 127) << shift
+        shift += 7
+        if not byte & 128:
+            yield value
+            value = shift = 0
+
+
+class Row:
+    """A row of totals by minute: kinds by their row in the totals, (calls, errors, bytes, ticks) each."""
+
+    def __init__(self, payload):
+        numbers = varints(payload)
+        self.first, self.n, self.sequence = next(numbers), next(numbers), next(numbers)
+        self.kinds, row = {}, -1
+        for distance in numbers:
+            if distance == 0:  # counters
+                self.counters = list(numbers)
+                break
+            row += distance
+            calls = next(numbers)
+            errors = next(numbers) if calls & 1 else 0
+            moved = next(numbers) if calls & 2 else 0
+            self.kinds[row] = (calls >> 2, errors, moved, next(numbers))
+
+
+def rows_of(path):
+    """{slot: [Row]} and the bytes of the segments they lie in."""
+    with open(path, "rb") as f:
+        content = f.read()
+    rows, room = collections.defaultdict(list), 0
+    for at in range(0, len(content), 4096):
+        magic, kind, _, size, slot = struct.unpack_from("<IHHQI", content, at)
+        if magic != SEGMENT or kind != MINUTES_SEGMENT:
+            continue
+        room += size
+        place = at + 64
+        while place + 12 <= at + size:
+            commit, _, length = struct.unpack_from("<III", content, place)
+            if commit & 0xffff != MINUTES_MAGIC:
+                break
+            rows[slot].append(Row(content[place + 12:place + 12 + length]))
+            place += commit >> 16
+    return rows, room
+
+
+class LongRunFaults(FaultCase):
+    def month(self, minutes, *, delay=None, minute_ns=MINUTE_NS, **options):
+        """Run it for so many minutes, or kill it and all its children after `delay` seconds. Its page, or None."""
+        self.page = os.path.join(self.scratch, "counters")
+        if os.path.exists(self.page):
+            os.unlink(self.page)
+        options = {"minute_ms": minute_ns // MINUTE_NS, **options}
+        environment = self.preload_environment(clean_environment(), "sampled", **options)
+        self.fresh_work()
+        command = [self.host("month"), self.page, str(minute_ns), str(minutes)]
+        with subprocess.Popen(command, cwd=self.work, env=environment, start_new_session=True, stdin=subprocess.DEVNULL) as child:
+            if delay is None:
+                self.assertEqual(child.wait(timeout=400), 0)
+            else:
+                time.sleep(delay)
+                with contextlib.suppress(ProcessLookupError):  # it may have killed itself
+                    os.killpg(child.pid, signal.SIGKILL)
+        self.pid = child.pid
+        head = SLOTS * OPERATIONS * 16
+        if not os.path.exists(self.page) or os.path.getsize(self.page) < head:
+            return None
+        with open(self.page, "rb") as f:
+            words = struct.unpack(f"<{SLOTS * OPERATIONS * 2}Q", f.read(head))
+            self.first_minute, = struct.unpack("<Q", f.read(8))
+            self.reads_until = struct.unpack(f"<{minutes}I", f.read(4 * minutes))
+        step = 2 * OPERATIONS
+        return [(words[i:i + OPERATIONS], words[i + OPERATIONS:i + step]) for i in range(0, len(words), step)]
+
+    def report(self, most_s=None, most_bytes=None):
+        """report.json of the run, made within limits; its only stage."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        began = time.monotonic()
+        report = self.trace().report()
+        took = time.monotonic() - began
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if most_s:
+            self.assertLess(cpu, most_s, f"the report took {took:.1f} s")
+            self.assertLess(after.ru_maxrss * 1024, most_bytes)  # of the largest child so far
+        self.assertEqual(len(report["stages"]), 1)
+        return report, report["stages"][0]
+
+    def check_totals(self, slots, stage):
+        """What the program counted is what the totals say; of one that was killed, between begun and returned."""
+        calls = {row["call"]: row["calls"] for row in stage["calls"]}
+        names = {READ: "pread", STAT: "stat", WRITE: "pwrite", WAIT: "wait_sleep"}
+        for operation, name in names.items():
+            begun = sum(slot[0][operation] for slot in slots)
+            returned = sum(slot[1][operation] for slot in slots)
+            self.assertLessEqual(returned, calls.get(name, 0), f"{name}: lost")
+            self.assertLessEqual(calls.get(name, 0), begun, f"{name}: recorded what never began")
+        return calls
+
+    def check_minutes(self, slots, stage):
+        """All intervals together are the totals."""
+        minutes = stage["minutes"]
+        self.assertEqual(sum(row["calls"] for row in minutes), sum(row["calls"] or 0 for row in stage["calls"]))
+        steps = sum(row["steps"] for row in minutes)
+        self.assertLessEqual(slots[0][1][STEP], steps)
+        self.assertLessEqual(steps, slots[0][0][STEP])
+        heap = sum(row["allocs"] for row in minutes)
+        self.assertEqual(heap, stage["heap"]["allocs"])
+        self.assertLessEqual(len(minutes), 744)
+        ends = [row["at_s"] + row["seconds"] for row in minutes]
+        self.assertEqual([round(at, 6) for at in ends[:-1]], [round(row["at_s"], 6) for row in minutes[1:]])
+
+    def check_rows(self):
+        """At the end of each minute of which there is a row: as many reads as the program had counted."""
+        name = next(name for name in self.trace().files() if f"-{self.pid}-" in name)
+        rows, room = rows_of(os.path.join(self.trace().run, name))
+        counted, last = [], 0
+        for reads in self.reads_until:
+            last = reads or last
+            counted.append(last)
+        kinds = collections.Counter(kind for row in rows[0] for kind in row.kinds)
+        # of the kinds that come each minute, pread comes most often
+        pread = max(((sum(row.kinds.get(kind, (0,))[0] for row in rows[0]), kind) for kind in kinds), default=(0, None))[1]
+        reads = checked = 0
+        for row in rows[0]:
+            if not row.kinds:
+                continue
+            reads += row.kinds.get(pread, (0,))[0]
+            end = row.first + row.n - 1 - self.first_minute
+            if 0 <= end < len(counted):
+                self.assertLessEqual(abs(reads - counted[end]), 3, f"until minute {end}")
+                checked += 1
+        return rows, room, checked
+
+    def sizes(self):
+        run = self.trace().run
+        return sum(os.path.getsize(os.path.join(run, file)) for file in os.listdir(run))
+
+    def test_a_month(self):
+        slots = self.month(MONTH, session_ring_mib=2)
+        report, stage = self.report(most_s=20, most_bytes=400 * MIB)
+        self.check_totals(slots, stage)
+        self.check_minutes(slots, stage)
+        self.assertGreater(report["trace_quality"]["overwritten"], 0, "nothing was overwritten: this says nothing")
+        self.assertEqual(report["trace_quality"]["dropped"], 0)
+        self.assertIn("none", {row["events"] for row in stage["minutes"]})
+        self.assertIn("all", {row["events"] for row in stage["minutes"]})
+        self.assertTrue(any("there are only totals" in note for note in report["trace_quality"]["notes"]))
+        rows, room, checked = self.check_rows()
+        if SETTINGS.slow:
+            print(f"rows {sum(map(len, rows.values()))}, room {room / MIB:.1f} MiB, all files {self.sizes() / MIB:.1f} MiB")
+        self.assertGreater(checked, MONTH // 2, "of too few minutes there is a row")
+        self.assertLess(room, 16 * MIB)  # of one process, a quarter of what a session may have
+        processes = sum(1 for slot in slots if slot[0][READ])
+        self.assertLess(self.sizes(), 2 * MIB + room * 2 + processes * MIB // 2)
+
+    def test_a_month_with_little_room_for_minutes(self):
+        """Rows tell of more and more minutes; nothing is lost, and the room is never used up."""
+        slots = self.month(MONTH // 2, session_ring_mib=2, minutes_mib=1)
+        _, stage = self.report()
+        self.check_totals(slots, stage)
+        self.check_minutes(slots, stage)
+        rows, room, checked = self.check_rows()
+        self.assertLessEqual(room, MIB)
+        self.assertGreater(checked, 100)
+        self.assertGreater(max(row.n for row in rows[0] if row.kinds), 1)
+
+    def test_without_minutes(self):
+        slots = self.month(300, minutes_mib=0)
+        _, stage = self.report()
+        self.check_totals(slots, stage)
+        self.assertNotIn("minutes", stage)
+
+    def test_kills_at_any_moment(self):
+        moments = random.Random(16)
+        done = 0
+        for kill in range(SLOW_KILLS if SETTINGS.slow else FAST_KILLS):
+            slots = self.month(MONTH, delay=moments.uniform(0.05, 1.5), session_ring_mib=1)
+            if not slots or not self.trace() or sum(slot[1][READ] for slot in slots) < 100:
+                continue
+            with self.subTest(kill=kill):
+                _, stage = self.report()
+                self.check_totals(slots, stage)
+                self.check_minutes(slots, stage)
+                self.check_rows()
+                done += 1
+        self.assertGreater(done, 10, "most kills came before the first event")
+
+    def test_killed_while_a_row_is_written(self):
+        self.with_kill_points()
+        for n in (1, 2, 30) if not SETTINGS.slow else range(1, 60):
+            with self.subTest(n=n):
+                self.kill_in_a_row(n)
+
+    def with_kill_points(self):
+        path = os.path.join(SETTINGS.hosts, "libproftrace_kill.so")
+        if not os.path.exists(path):
+            self.skipTest("libproftrace_kill.so is not built")
+        self.addCleanup(setattr, SETTINGS, "lib", SETTINGS.lib)
+        SETTINGS.lib = path
+
+    def kill_in_a_row(self, n):
+        slots = self.month(2000, delay=1.5, session_ring_mib=1, test_kill=f"minutes:{n}")
+        _, stage = self.report()
+        self.check_totals(slots, stage)
+        self.check_minutes(slots, stage)
+        self.check_rows()
+
+    def storm(self, threads, rounds="0", delay=None, mode="sampled", **options):
+        """Of each thread of kill_storm, the numbers of its preads that are in the trace, in order."""
+        page = os.path.join(self.scratch, "storm")
+        environment = self.preload_environment(clean_environment(), mode, **options)
+        self.fresh_work()
+        with subprocess.Popen([self.host("kill_storm"), page, str(threads), "none", rounds], cwd=self.work, env=environment,
+                              stdin=subprocess.DEVNULL) as child:
+            if delay is not None:
+                time.sleep(delay)
+                child.kill()
+        with open(page, "rb") as f:
+            words = struct.unpack(f"<{threads * 8}Q", f.read(threads * 64))
+        numbers = collections.defaultdict(list)
+        for event in self.trace().events('"event":"io_pread"'):
+            numbers[event["offset_bytes"] >> 40].append(event["offset_bytes"] & (1 << 40) - 1)
+        return [(numbers[thread], words[8 * thread + 7]) for thread in range(threads)]
+
+    def test_keep_first(self):
+        """The first events are there, and the last ones, and what lies between was overwritten."""
+        for there, returned in self.storm(4, "300000", mode="full", ring_mib=2, keep_first_mib=1):
+            self.assertEqual(there[:3000], list(range(3000)))
+            self.assertEqual(there[-300:], list(range(returned - 300, returned)))
+            self.assertLess(len(there), returned)
+        self.assertGreater(self.trace().report()["trace_quality"]["overwritten"], 0)
+        self.assertEqual(self.trace().report()["trace_quality"]["dropped"], 0)
+
+    def test_keep_nothing_but_the_first(self):
+        """All of the ring is for the start: what comes later is dropped and counted, totals are exact."""
+        for there, returned in self.storm(4, "300000", mode="full", ring_mib=1, keep_first_mib=1):
+            self.assertEqual(there[:3000], list(range(3000)))
+            self.assertLess(len(there), returned)
+        self.assertGreater(self.trace().report()["trace_quality"]["dropped"], 0)
+        self.assertEqual(self.trace().calls("io_pread"), 4 * 150000)
+
+    def test_keep_last_by_time(self):
+        """What is older than that is overwritten before the ring grows; what is younger is there."""
+        (there, returned), _ = self.storm(2, delay=5, keep_last_s=1)
+        self.assertGreater(self.trace().report()["trace_quality"]["overwritten"], 0)
+        self.assertLess(len(there), returned)
+        self.assertEqual(there[-(returned // 10):], list(range(there[-1] + 1 - returned // 10, there[-1] + 1)))
+        self.assertGreaterEqual(there[-1] + 1, returned)
+
+    def test_rings_share_what_a_session_has(self):
+        """Processes together have no more than the session's limit, and one that comes when others have theirs finds room."""
+        page = os.path.join(self.scratch, "storm")
+        self.preload_environment(clean_environment(), "sampled")
+        command = f"{self.host('kill_storm')} {page} 1 none"
+        script = f"{command} 1500000; {command} 1500000; {command} 1500000"
+        environment = self.preload_environment(clean_environment(), "sampled", session_ring_mib=4)
+        self.fresh_work()
+        subprocess.run(["/bin/sh", "-c", script], cwd=self.work, env=environment, check=True)
+        trace = self.trace()
+        self.assertLess(sum(os.path.getsize(os.path.join(trace.run, file)) for file in trace.files()), 6 * MIB)
+        storms = [process for process in trace.info()["processes"] if "kill_storm" in process["exe"]]
+        self.assertEqual(len(storms), 3)
+        for process in storms:
+            self.assertGreater(process["events"]["recorded"], 10000, "it found no room")
+        self.assertEqual(trace.calls("io_pread"), 3 * 750000)
