@@ -82,7 +82,8 @@ static void add_part(void *context, const struct pt_interval *interval)
     const struct bins *bins = context;
     /* an end is not within */
     const pt_u32 first = bin_at(bins, interval->from_ns),
-                 last = bin_at(bins, interval->until_ns > interval->from_ns ? interval->until_ns - 1 : interval->until_ns);
+                 last =
+                     bin_at(bins, interval->until_ns > interval->from_ns ? interval->until_ns - 1 : interval->until_ns);
     for (pt_u32 i = first; i <= last; i++) {
         const pt_u32 n = last - first + 1, k = i - first;
         const struct pt_kind_totals *whole = &interval->totals;
@@ -125,20 +126,13 @@ struct row {
 };
 
 static const struct pt_column columns[] = {
-    PT_COLUMN(struct row, at_s, SECONDS, "From"),
-    PT_COLUMN(struct row, seconds, SECONDS, "For"),
-    PT_COLUMN(struct row, events, TEXT, "Events"),
-    PT_COLUMN(struct row, steps, COUNT, "Steps"),
-    PT_COLUMN(struct row, calls, COUNT, "Calls"),
-    PT_COLUMN(struct row, errors, COUNT, "Errors"),
-    PT_COLUMN(struct row, read_bytes, BYTES, "Read"),
-    PT_COLUMN(struct row, write_bytes, BYTES, "Written"),
-    PT_COLUMN(struct row, file_s, SECONDS, "In files"),
-    PT_COLUMN(struct row, wait_s, SECONDS, "Waiting"),
-    PT_COLUMN(struct row, network_bytes, BYTES, "Network"),
-    PT_COLUMN(struct row, network_s, SECONDS, "In network"),
-    PT_COLUMN(struct row, allocs, COUNT, "Allocations"),
-    PT_COLUMN(struct row, allocated_bytes, BYTES, "Allocated"),
+    PT_COLUMN(struct row, at_s, SECONDS, "From"),           PT_COLUMN(struct row, seconds, SECONDS, "For"),
+    PT_COLUMN(struct row, events, TEXT, "Events"),          PT_COLUMN(struct row, steps, COUNT, "Steps"),
+    PT_COLUMN(struct row, calls, COUNT, "Calls"),           PT_COLUMN(struct row, errors, COUNT, "Errors"),
+    PT_COLUMN(struct row, read_bytes, BYTES, "Read"),       PT_COLUMN(struct row, write_bytes, BYTES, "Written"),
+    PT_COLUMN(struct row, file_s, SECONDS, "In files"),     PT_COLUMN(struct row, wait_s, SECONDS, "Waiting"),
+    PT_COLUMN(struct row, network_bytes, BYTES, "Network"), PT_COLUMN(struct row, network_s, SECONDS, "In network"),
+    PT_COLUMN(struct row, allocs, COUNT, "Allocations"),    PT_COLUMN(struct row, allocated_bytes, BYTES, "Allocated"),
     PT_COLUMN(struct row, known_to_s, SECONDS, NULL),
 };
 static const struct pt_table_kind by_minute = {PT_VIEW_minutes, .most = MOST_BINS, PT_COLUMNS(columns)};
@@ -177,9 +171,10 @@ static void note_what_is_gone(struct pt_profile *profile, pt_u32 stage, const st
     if (!gone)
         return;
     PT_AUTO(pt_freep)
-    char *note = pt_asprintf("%s: of %s of its time there are only totals, by %s: the table \"Totals by time\" says of which",
-                             profile->stages.items[stage].name, pt_fmt_duration(gone * bins->width_ns).text,
-                             pt_fmt_duration(bins->width_ns).text);
+    char *note =
+        pt_asprintf("%s: of %s of its time there are only totals, by %s: the table \"Totals by time\" says of which",
+                    profile->stages.items[stage].name, pt_fmt_duration(gone * bins->width_ns).text,
+                    pt_fmt_duration(bins->width_ns).text);
     pt_session_note(profile->session, note);
 }
 

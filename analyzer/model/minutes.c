@@ -150,8 +150,9 @@ static void take_rest(struct walk *walk, size_t uncovered, pt_i64 start_ns, pt_i
 {
     const struct pt_slot_blocks *blocks = &walk->slot->blocks[PT_BUFFER_RECORDS];
     const pt_i64 from = walk->rows_end_ns > start_ns ? walk->rows_end_ns : start_ns;
-    const pt_i64 last =
-        uncovered && uncovered <= blocks->n ? pt_scale_time(scale_of(walk), blocks->items[uncovered - 1].first_ticks) : 0;
+    const pt_i64 last = uncovered && uncovered <= blocks->n
+                            ? pt_scale_time(scale_of(walk), blocks->items[uncovered - 1].first_ticks)
+                            : 0;
     for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
         const struct pt_kind_totals rest = walk->rest[kind];
         take_part(walk, kind, from, last > from ? last : from < end_ns && !last ? end_ns : from, &rest);

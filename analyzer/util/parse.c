@@ -60,8 +60,8 @@ int pt_parse_duration(const char *text, pt_i64 *ret_ns, struct pt_error *err)
     static const struct {
         const char *suffix;
         double ns;
-    } scales[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},   {"us", 1e3},
-                  {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}};
+    } scales[] = {{"", 1e9},   {"s", 1e9},    {"ms", 1e6},   {"us", 1e3},   {"ns", 1},
+                  {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}};
     double value;
     const char *suffix;
     if (split_number(text, &value, &suffix) == 0)

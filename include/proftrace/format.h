@@ -368,14 +368,14 @@ struct pt_def_thread_row {
 };
 
 /* ---- totals by minute: 8-byte aligned, in MINUTES segments after the segment header ----
- * A row says what one thread's totals grew by in an interval of whole minutes (of pt_file_header.minute_ns, counted from
- * 0 of CLOCK_MONOTONIC). A call belongs to the minute in which it ended. Behind the header: varints (LEB128)
- *     first minute, how many minutes, sequence (see below), then either
- *     0, allocations, bytes, releases, calls and bytes of each of PT_COUNTED_ROWS: what is counted without events, or
- *     for each kind that grew: 1 + its row in the totals minus the row before (-1 at first), calls << 2 | errors != 0 |
- *         (bytes != 0) << 1, errors and bytes where they are not 0, ticks.
+ * A row says what one thread's totals grew by in an interval of whole minutes (of pt_file_header.minute_ns, counted
+ * from 0 of CLOCK_MONOTONIC). A call belongs to the minute in which it ended. Behind the header: varints (LEB128) first
+ * minute, how many minutes, sequence (see below), then either 0, allocations, bytes, releases, calls and bytes of each
+ * of PT_COUNTED_ROWS: what is counted without events, or for each kind that grew: 1 + its row in the totals minus the
+ * row before (-1 at first), calls << 2 | errors != 0 | (bytes != 0) << 1, errors and bytes where they are not 0, ticks.
  * `sequence` is that of the records buffer that the row was made of: it counts only if that is not above totals_seq,
- * as the reader counts the events of later ones itself. What the totals have beyond all rows belongs to the time since. */
+ * as the reader counts the events of later ones itself. What the totals have beyond all rows belongs to the time since.
+ */
 #define PT_MINUTES_MAGIC 0x4e4du /* "MN" */
 struct pt_minutes_row {
     pt_u32 commit; /* PT_MINUTES_MAGIC | bytes << 16; bytes include this header and what aligns the next; stored last */

@@ -17,7 +17,7 @@ struct pt_keep {
     PT_OPT_SIZE("keep-first", 0, &(keep)->first_bytes, "SIZE",                                                         \
                 "never overwrite the events of the start of each process, as many as fit there"),                      \
         PT_OPT_TEXT("keep-last", 0, &(keep)->last, "SIZE|TIME",                                                        \
-                    "keep the latest events that fit into this size (512M), or those of this time (2h); totals are "    \
+                    "keep the latest events that fit into this size (512M), or those of this time (2h); totals are "   \
                     "kept of everything")
 
 /* Hand them on, as the variables that the library reads. Before the environment of a command is made. */

@@ -185,8 +185,7 @@ static void put_minute(void *context, const struct pt_interval *interval)
         thread = to->process->threads[i].slot == interval->slot ? i : thread;
     if (!interval->is_row || !to->process->n_threads)
         return;
-    pt_str_printf(to->line, "minute %s %s from=%s",
-                  pt_label_of_thread(to->labels, &to->process->threads[thread]),
+    pt_str_printf(to->line, "minute %s %s from=%s", pt_label_of_thread(to->labels, &to->process->threads[thread]),
                   interval->kind < PT_KIND__COUNT ? pt_event_descs[interval->kind].name : "heap",
                   pt_fmt_seconds(interval->from_ns).text);
     pt_str_printf(to->line, " for=%s calls=%" PRIu64 " errors=%" PRIu64 " bytes=%" PRIu64 " ns=%" PRIu64 "\n",

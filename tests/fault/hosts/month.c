@@ -26,7 +26,7 @@ static struct page {
     struct slot slots[SLOTS]; /* the main thread, the saving one, workers */
     unsigned long first_minute;
     unsigned int reads_until[]; /* by minute since the first one, of the main thread; 0 = none ended in it */
-} *page;
+} * page;
 static unsigned long minute_ns, minutes;
 static const char *file_name = "data";
 
