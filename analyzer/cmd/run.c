@@ -18,6 +18,7 @@
 #include "launcher/launch.h"
 #include "launcher/library.h"
 #include "launcher/output/output.h"
+#include "launcher/ring_space.h"
 #include "launcher/run_record.h"
 #include "launcher/session_dir.h"
 #include "launcher/target.h"
@@ -165,6 +166,7 @@ static void report_progress(void *context)
     pt_run_stage_take(&traced->recorded_stage, &traced->result);
     traced->recorded_stage.start_ns = 0;
     pt_run_record_write(traced->dir, &traced->recorded, &ignored);
+    pt_ring_space_return(traced->dir);
 }
 
 static void say_where_it_hangs(void *context, pid_t pid, enum pt_launch_still why)

@@ -14,6 +14,7 @@
 #include "cpu_profile/cpu_profile.h"
 #include "launcher/environment.h"
 #include "launcher/output/output.h"
+#include "launcher/ring_space.h"
 #include "sampler/process_tree.h"
 #include "util/auto.h"
 #include "util/clock.h"
@@ -212,6 +213,7 @@ static void report_progress(void *context)
     const struct progress *progress = context;
     take_result(progress);
     pt_runner_record(progress->runner);
+    pt_ring_space_return(progress->runner->request->dir);
 }
 
 /* A stage that is slow is ended, or not: that is the configuration's. Why it is slow, its stacks say. */

@@ -126,6 +126,16 @@ static pt_u64 add_raw_buffer(struct pt_trace_file *file, const struct pt_trace_s
     return run.header.events;
 }
 
+/* Not where the second one lies in front: of a segment that was used again the rest still has older blocks, and what
+ * came between the two was in another segment, which is gone. */
+static bool follows_in_segment(const struct pt_slot_blocks *blocks, const struct pt_block_run *before,
+                               const struct pt_block_run *run)
+{
+    return before->last_segment == run->first_segment &&
+           pt_block_ref_offset(&blocks->items[before->first + before->n - 1]) <
+               pt_block_ref_offset(&blocks->items[run->first]);
+}
+
 /* Count the events in the blocks and those missing between them; returns the number of the event after the last one,
  * 0 = unknown. */
 static pt_u64 count_blocks(struct pt_slot_blocks *blocks)
@@ -133,7 +143,7 @@ static pt_u64 count_blocks(struct pt_slot_blocks *blocks)
     for (size_t i = 0; i < blocks->runs.n; i++) {
         const struct pt_block_run *run = &blocks->runs.items[i], *before = i ? run - 1 : NULL;
         blocks->events += run->events;
-        if (!before || before->last_segment != run->first_segment || before->sequence + before->n == run->sequence)
+        if (!before || before->sequence + before->n == run->sequence || !follows_in_segment(blocks, before, run))
             continue;
         blocks->missing_inside += run->first_event > before->end_event ? run->first_event - before->end_event : 0;
         blocks->missing_blocks += run->sequence - before->sequence - before->n;

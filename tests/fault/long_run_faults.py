@@ -278,6 +278,28 @@ class LongRunFaults(FaultCase):
         self.assertEqual(there[-(returned // 10):], list(range(there[-1] + 1 - returned // 10, there[-1] + 1)))
         self.assertGreaterEqual(there[-1] + 1, returned)
 
+    def test_rings_of_the_dead_are_given_back(self):
+        """Under the launcher a generation that comes late has as much as the first: the latest events are kept, totals of all."""
+        page = os.path.join(self.scratch, "storm")
+        command = f"{self.host('kill_storm')} {page} 1 none 1500000; sleep 12"
+        script = "; ".join([command] * 3)
+        environment = self.preload_environment(clean_environment(), "sampled", session_ring_mib=2)
+        del environment["LD_PRELOAD"]
+        self.fresh_work()
+        subprocess.run([SETTINGS.proftrace, "run", "--no-report", "--", "/bin/sh", "-c", script], cwd=self.work, env=environment,
+                       check=True, stderr=subprocess.DEVNULL)
+        trace = self.trace()
+        storms = sorted((process for process in trace.info()["processes"] if "kill_storm" in process["exe"]),
+                        key=lambda process: process["start_s"])
+        recorded = [process["events"]["recorded"] for process in storms]
+        self.assertEqual(len(storms), 3)
+        self.assertLess(recorded[0], recorded[2] // 4, "the oldest events are still there")
+        self.assertGreater(recorded[2], 100000)
+        self.assertEqual(trace.calls("io_pread"), 3 * 750000)
+        self.assertEqual(trace.report()["trace_quality"]["corrupt"], 0)
+        disk = sum(os.stat(os.path.join(trace.run, file)).st_blocks * 512 for file in trace.files())
+        self.assertLess(disk, 4 * MIB)
+
     def test_rings_share_what_a_session_has(self):
         """Processes together have no more than the session's limit, and one that comes when others have theirs finds room."""
         page = os.path.join(self.scratch, "storm")

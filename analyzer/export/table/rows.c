@@ -47,6 +47,18 @@ static void put_time(const struct pt_tabular_writer *writer, const struct pt_jud
                        .seconds = pt_metrics_get(metrics, scope, pt_time_parts[part].metric));
 }
 
+static void put_minutes(const struct pt_tabular_writer *writer, const struct pt_judged *judged, pt_u32 stage)
+{
+    const struct pt_table *table = pt_view_rows(&judged->profile.metrics, stage, PT_VIEW_minutes);
+#define CELL(column) .column = pt_table_cell(table, row, #column)
+    for (size_t row = 0; table && row < table->n_rows; row++)
+        pt_tabular_put(writer, minutes, .stage = pt_text(judged->profile.stages.items[stage].name), CELL(at_s),
+                       CELL(seconds), CELL(events), CELL(steps), CELL(calls), CELL(errors), CELL(read_bytes),
+                       CELL(write_bytes), CELL(file_s), CELL(wait_s), CELL(network_bytes), CELL(network_s),
+                       CELL(allocs), CELL(allocated_bytes), CELL(known_to_s));
+#undef CELL
+}
+
 static struct pt_value heap_total(const struct pt_process *process, pt_u64 total)
 {
     const bool is_known = process->heap_mode != PT_HEAP_OFF && !pt_process_lacks_counters(process);
@@ -123,6 +135,7 @@ static void put_all(const struct pt_tabular_writer *writer, struct pt_judged *ju
         if (pt_judged_wants(judged, filter->stage, i)) {
             put_stage(writer, judged, i);
             put_time(writer, judged, i);
+            put_minutes(writer, judged, i);
         }
     for (pt_u32 i = 0; i < writer->session->n_processes; i++) {
         const struct pt_process *process = writer->session->processes[i];
