@@ -98,6 +98,29 @@ static void segments_used_again_are_put_in_order(void **state)
     helper_close(&place);
 }
 
+/* Blocks 5 and 6 lie before what is left of the segment's former use; the segment that had 3 and 4 was given back. */
+static void what_was_given_back_is_no_damage(void **state)
+{
+    (void)state;
+    struct bomb bomb;
+    struct pt_str content = {0};
+    bomb_begin(&bomb);
+    add_block(&content, 5, 1, 5 * EACH);
+    add_block(&content, 6, 1, 6 * EACH);
+    add_block(&content, 2, 1, 2 * EACH);
+    end_segment(&bomb, &content);
+    struct helper_file place = helper_file(bomb.bytes.text, bomb.bytes.n);
+    struct pt_error err = {0};
+    struct pt_trace_file *file = pt_trace_file_open(place.path, &err);
+    assert_non_null(file);
+    assert_int_equal(blocks_of(file)->n, 3);
+    assert_int_equal(blocks_of(file)->missing_inside, 0);
+    pt_trace_file_close(file);
+    helper_close(&place);
+    pt_str_fini(&bomb.bytes);
+    rmdir(bomb.folder);
+}
+
 static void what_follows_what_is_known(void **state)
 {
     (void)state;
@@ -242,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(segments_used_again_are_put_in_order),
+        cmocka_unit_test(what_was_given_back_is_no_damage),
         cmocka_unit_test(what_follows_what_is_known),
         cmocka_unit_test(blocks_that_change_after_opening_are_damage),
         cmocka_unit_test(files_cut_after_opening_are_damage),
