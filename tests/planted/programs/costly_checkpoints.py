@@ -8,8 +8,8 @@ EPOCHS = 20
 
 
 def run(is_fixed):
-    net = epochs.model(4000)
-    ballast = torch.randn(30_000_000)
+    net = epochs.model(500)
+    ballast = torch.randn(20_000_000)
 
     def save(epoch):
         if not is_fixed or epoch == EPOCHS - 1:

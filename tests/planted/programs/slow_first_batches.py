@@ -21,7 +21,7 @@ class Indexed(torch.utils.data.Dataset):
 
 
 def run(**options):
-    epochs.train(Indexed(), epochs.model(4000), 5, workers=1, **options)
+    epochs.train(Indexed(), epochs.model(500), 5, workers=1, **options)
 
 
 planted.main(run, lambda: run(persistent_workers=True))
