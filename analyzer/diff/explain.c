@@ -151,7 +151,7 @@ static void put_work(struct pt_str *out, const struct pt_stage_pair *pair, const
 }
 
 /* Candidates for the cause of a part's change, each the largest of its kind that went the same way and is a fifth of
- * it; NULL = none. */
+ * it (of workers a tenth); NULL = none. */
 struct candidates {
     const struct pt_change *function, *place;
 };
@@ -169,13 +169,14 @@ static const struct pt_change *place_of_wait(const struct pt_stage_pair *pair, c
     const struct pt_change *own = largest(pair, PT_DIFF_places, by > 0 ? 1 : -1, has_reason, part);
     const double known = fmax(fabs(seconds_of(found->function)), fabs(seconds_of(found->place)));
     const bool is_enough = fabs(seconds_of(own)) >= 0.2 * fabs(by);
-    return is_enough && known < (strcmp(part, "Child wait") ? 0.2 : 0.5) * fabs(by) ? own : NULL;
+    return is_enough && known < (strcmp(part, "Child wait") ? 0.1 : 0.5) * fabs(by) ? own : NULL;
 }
 
 static struct candidates candidates_for(const struct pt_stage_pair *pair, const char *part, double by)
 {
-    const double direction = by > 0 ? 1 : -1, enough = 0.2 * fabs(by);
     const bool of_others = is_of_others(part);
+    /* Workers wait for a CPU, too, and that is in nobody's functions. */
+    const double direction = by > 0 ? 1 : -1, enough = (is_of_workers(part) ? 0.1 : 0.2) * fabs(by);
     const struct pt_change *python = largest(pair, PT_DIFF_python, direction, NULL, NULL);
     const struct pt_change *function = python ? python : largest(pair, PT_DIFF_native, direction, NULL, NULL);
     const struct pt_change *place = largest(pair, PT_DIFF_places, direction, of_others ? is_work : has_reason, part);

@@ -12,6 +12,7 @@
 
 #include "regression/change_points.h"
 #include "regression/figures.h"
+#include "regression/judge.h"
 #include "regression/statistics.h"
 
 static void assert_near(double value, double wanted)
@@ -171,6 +172,59 @@ static void test_figures_that_are_not_known(void **state)
     cJSON_Delete(entry);
 }
 
+/* ---- judgement ---- */
+
+static struct pt_judged judged(const char *name, const double *a, const double *b, size_t n, double threshold_percent)
+{
+    struct pt_judged figure = {.name = name, .kind = pt_figure_kind_of(name), .n_a = n, .n_b = n, .p = NAN};
+    struct pt_doc *doc = pt_doc_new();
+    for (size_t i = 0; i < n; i++) {
+        figure.a[i] = a[i];
+        figure.b[i] = b[i];
+    }
+    if (pt_figure_is_time(figure.kind))
+        pt_figure_test(&figure);
+    figure.p_together = figure.p;
+    pt_figure_judge(doc, &figure, threshold_percent);
+    pt_doc_free(doc);
+    figure.how = NULL; /* it lived in the document */
+    return figure;
+}
+
+static void test_a_time_that_is_nearly_worse(void **state)
+{
+    (void)state;
+    const double before[] = {10.0, 10.1, 10.2, 10.3, 10.4}, equal[] = {10.4, 10.0, 10.2, 10.1, 10.3};
+    const double nearly[] = {10.5, 10.6, 10.6, 10.7, 10.8}, worse[] = {11.0, 11.1, 11.2, 11.3, 11.4};
+    const struct pt_judged same = judged("wall_s", before, equal, 5, NAN);
+    assert_int_equal(same.state, PT_FIGURE_SAME);
+    assert_false(same.is_near);
+    const struct pt_judged near = judged("wall_s", before, nearly, 5, NAN); /* 4 %, and 5 are needed */
+    assert_int_equal(near.state, PT_FIGURE_SAME);
+    assert_true(near.is_near);
+    assert_int_equal(judged("wall_s", before, worse, 5, NAN).state, PT_FIGURE_WORSE);
+    assert_int_equal(judged("wall_s", before, nearly, 5, 3).state, PT_FIGURE_WORSE);
+    assert_int_equal(judged("wall_s", before, worse, 5, 20).state, PT_FIGURE_SAME);
+    const struct pt_judged few = judged("wall_s", before, worse, 3, NAN);
+    assert_int_equal(few.state, PT_FIGURE_NOT_JUDGED);
+    assert_true(few.is_undecided && few.is_near);
+}
+
+static void test_a_count_that_is_nearly_worse(void **state)
+{
+    (void)state;
+    const double stable[] = {10000, 10000, 10000, 10000}, little[] = {10150, 10150, 10150, 10150};
+    const double less[] = {10050, 10050, 10050, 10050}, varies[] = {10000, 12000, 10000, 10000};
+    assert_int_equal(judged("read.calls", stable, little, 4, NAN).state, PT_FIGURE_SAME); /* 1.5 % of 2 % */
+    assert_true(judged("read.calls", stable, little, 4, NAN).is_near);
+    assert_false(judged("read.calls", stable, less, 4, NAN).is_near);
+    assert_int_equal(judged("read.calls", stable, little, 4, 1).state, PT_FIGURE_WORSE);
+    assert_int_equal(judged("read.calls", stable, little, 1, NAN).state, PT_FIGURE_SAME);
+    assert_int_equal(judged("read.calls", varies, stable, 3, NAN).state, PT_FIGURE_NOT_JUDGED);
+    assert_true(judged("read.calls", varies, stable, 3, NAN).is_near);
+    assert_false(judged("read.calls", varies, stable, 3, NAN).is_undecided); /* it is said, and stops nobody */
+}
+
 /* ---- levels of a history ---- */
 
 static const struct pt_change_rules counts = {2, 0.02, 10, 0}, times = {4, 0.05, 0.05, 0.05};
@@ -270,6 +324,8 @@ int main(void)
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_the_figures_of_a_stage),
         cmocka_unit_test(test_figures_that_are_not_known),
+        cmocka_unit_test(test_a_time_that_is_nearly_worse),
+        cmocka_unit_test(test_a_count_that_is_nearly_worse),
         cmocka_unit_test(test_a_count_that_changed_and_came_back),
         cmocka_unit_test(test_what_is_no_change_of_a_count),
         cmocka_unit_test(test_times_that_only_vary_have_no_change),
