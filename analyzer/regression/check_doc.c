@@ -118,7 +118,7 @@ static int append(void *context, const char *bytes, size_t n)
 static void put_number(struct pt_json *json, const char *of, enum pt_figure_kind kind, double value)
 {
     PT_AUTO(pt_str_fini) struct pt_str key = {0};
-    pt_str_printf(&key, "%s_%s", of, pt_figure_is_time(kind) ? "s" : kind == PT_FIGURE_BYTES ? "bytes" : "count");
+    pt_str_printf(&key, "%s_%s", of, pt_figure_unit(kind));
     pt_json_f64(json, pt_str_text(&key), value);
 }
 

@@ -18,6 +18,12 @@ static inline bool pt_figure_is_time(enum pt_figure_kind kind)
     return kind == PT_FIGURE_WALL || kind == PT_FIGURE_CPU || kind == PT_FIGURE_BENCHMARK;
 }
 
+/* "s", "bytes" or "count" */
+static inline const char *pt_figure_unit(enum pt_figure_kind kind)
+{
+    return pt_figure_is_time(kind) ? "s" : kind == PT_FIGURE_BYTES ? "bytes" : "count";
+}
+
 /* {name: number} of a stage of a report. Left out are calls that are made as often as somebody is late: waits and
  * locks. `ret_unknown` is {name: reason} of those that the report does not know. */
 cJSON *pt_figures_of(const cJSON *document, const cJSON *stage, cJSON **ret_unknown);

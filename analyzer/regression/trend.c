@@ -21,6 +21,8 @@
 struct row {
     const char *figure;
     struct pt_value before, after, more;
+    double before_value, after_value; /* of these, for programs; in this unit */
+    const char *unit;
     const char *run, *at, *commit, *how;
 };
 
@@ -105,15 +107,14 @@ static struct pt_change_rules rules_of(enum pt_figure_kind kind)
     return (struct pt_change_rules){2, 0.02, 10, 0};
 }
 
-/* What a run does not have, it has done no times; a time that it does not have is not known, and the run left out. */
-static size_t values_of(const struct history *history, const char *figure, bool is_time, double *values, size_t *at)
+/* A run that does not know the figure is left out. */
+static size_t values_of(const struct history *history, const char *figure, double *values, size_t *at)
 {
     size_t n = 0;
     for (size_t i = 0; i < history->n; i++) {
-        const double value =
-            pt_member_number(cJSON_GetObjectItemCaseSensitive(history->runs[i].run, "figures"), figure);
-        if (isfinite(value) || !is_time) {
-            values[n] = isfinite(value) ? value : 0;
+        const double value = pt_figure_value(history->runs[i].run, figure);
+        if (isfinite(value)) {
+            values[n] = value;
             at[n++] = i;
         }
     }
@@ -131,6 +132,9 @@ static struct row row_of(struct pt_doc *doc, const char *figure, const struct pt
         .figure = pt_doc_text(doc, figure),
         .before = pt_show_figure(doc, kind, change->before),
         .after = pt_show_figure(doc, kind, change->after),
+        .before_value = change->before,
+        .after_value = change->after,
+        .unit = pt_figure_unit(kind),
         .more = change->before > 0 ? pt_real(100 * (change->after - change->before) / change->before)
                                    : pt_unknown("there was none before"),
         .run = pt_member_text(run, "run"),
@@ -151,7 +155,7 @@ static void add_changes(struct pt_doc *doc, const struct history *history, const
     struct pt_change_point changes[PT_SAMPLE_MOST];
     if (!values || !at)
         return;
-    const size_t n = values_of(history, figure, pt_figure_is_time(kind), values, at);
+    const size_t n = values_of(history, figure, values, at);
     const size_t n_changes = pt_change_points(values, n, &rules, changes);
     for (size_t i = 0; i < n_changes; i++) {
         const size_t begin = i ? changes[i - 1].at : 0, here = changes[i].at;
@@ -192,11 +196,19 @@ static const char *verdict_of(struct pt_doc *doc, const char *stage, const struc
 static void add_stage(struct pt_doc *doc, const char *name, const struct founds *founds, const struct history *counted)
 {
     static const struct pt_column columns[] = {
-        PT_COLUMN(struct row, figure, TEXT, "Figure"), PT_COLUMN(struct row, before, TEXT, "Before"),
-        PT_COLUMN(struct row, after, TEXT, "Since"),   PT_COLUMN_AT(struct row, more, "more_percent", PERCENT, "More"),
-        PT_COLUMN(struct row, run, TEXT, "With run"),  PT_COLUMN(struct row, at, TEXT, "At"),
-        PT_COLUMN(struct row, commit, TEXT, "Commit"), PT_COLUMN(struct row, how, TEXT, "How sure"),
+        PT_COLUMN(struct row, figure, TEXT, "Figure"),
+        PT_COLUMN(struct row, before, TEXT, "Before"),
+        PT_COLUMN(struct row, after, TEXT, "Since"),
+        PT_COLUMN_AT(struct row, more, "more_percent", PERCENT, "More"),
+        PT_COLUMN(struct row, run, TEXT, "With run"),
+        PT_COLUMN(struct row, at, TEXT, "At"),
+        PT_COLUMN(struct row, commit, TEXT, "Commit"),
+        PT_COLUMN(struct row, how, TEXT, "How sure"),
+        PT_COLUMN(struct row, before_value, NUMBER, "Before, as a number"),
+        PT_COLUMN(struct row, after_value, NUMBER, "Since, as a number"),
+        PT_COLUMN(struct row, unit, TEXT, "Unit"),
     };
+    static const pt_u8 for_people[] = {0, 1, 2, 3, 4, 5, 6, 7};
     struct pt_doc_stage *stage = pt_arena_alloc(&doc->arena, sizeof *stage);
     *stage = (struct pt_doc_stage){.index = (pt_u32)doc->stages.n, .name = pt_doc_text(doc, name)};
     struct pt_panel *panel = pt_doc_panel(doc, PT_PANEL_TEXTS, "history", "History");
@@ -211,6 +223,8 @@ static void add_stage(struct pt_doc *doc, const char *name, const struct founds 
     for (size_t i = 0; i < founds->n; i++)
         pt_table_add(table, &founds->items[i].row);
     panel->most = table->n_rows;
+    panel->columns = for_people;
+    panel->n_columns = sizeof for_people;
     if (table->n_rows)
         pt_vec_push(&stage->panels, panel);
     pt_vec_push(&doc->stages, stage);

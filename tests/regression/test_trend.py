@@ -46,6 +46,14 @@ class Trend(unittest.TestCase):
     def test_a_regression_that_was_repaired(self):
         rows = json.loads(self.trend("--format", "json", train=[run(i, {"read.calls": 2000 if 5 <= i < 9 else 1000}) for i in range(15)]))["stages"][0]["changes"]
         self.assertEqual([(row["run"], row["before"], row["after"]) for row in rows], [("r09", "2,000", "1,000"), ("r05", "1,000", "2,000")])
+        self.assertEqual([(row["before_value"], row["after_value"], row["unit"]) for row in rows], [(2000, 1000, "count"), (1000, 2000, "count")])
+
+    def test_a_figure_that_older_runs_do_not_know_has_not_changed(self):
+        old = [run(i, {"read.calls": 1000}) for i in range(5)]
+        new = [run(i, {"read.calls": 1000, "files.opened": 50}) | {"unknown": {}} for i in range(5, 10)]
+        self.assertIn("no change", self.trend(train=old + new))
+        # A call that was never made before was made 0 times.
+        self.assertRegex(self.trend(train=old + [run(i, {"read.calls": 1000, "sync.calls": 50}) for i in range(5, 10)]), r"^train: sync\.calls 0 -> 50 since run r05")
 
     def test_times_of_one_machine_only(self):
         noise = random.Random(3)
