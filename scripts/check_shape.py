@@ -37,6 +37,7 @@ FOREIGN_PARAMETERS = (
 LINKED_WITHOUT_PREFIX = {
     ("preload/core/names/stack.c", "abort"): "libgcc's unwinder calls it; ours comes back to us instead of ending the host",
     ("preload/core/names/stack.c", "_dl_find_object"): "glibc's; ours is hidden and forwards to it",
+    ("preload/core/names/stack.c", "pthread_once"): "libgcc's unwinder calls it; ours makes no system call",
     ("preload/cuda/inject.c", "InitializeInjection"): "the CUDA driver",
     ("preload/cuda/ranges/nvtx.c", "InitializeInjectionNvtx2"): "NVTX",
     ("preload/cuda/ranges/itt.c", "__itt_api_init"): "ITT",

@@ -58,7 +58,7 @@ struct pt_image {
     pt_u32 own_file;               /* atomic, enum pt_own_file */
     pt_u32 maker;                  /* atomic: the thread that makes it */
     pt_u32 pad2;
-    pt_u32 is_small;               /* the head lies in the file of small processes; else nowhere, or in our own */
+    pt_u32 is_small; /* the head lies in the file of small processes; else nowhere, or in our own */
     pt_u64 clock_base;
     pt_u64 last_refresh;      /* counter at which the header's figures were refreshed */
     pt_u64 inherited_rss_kib; /* peak that the kernel remembers of before exec */
