@@ -27,6 +27,7 @@
 #include "cmd.h"
 #include "comparison/show_check.h"
 #include "quality/grade_report.h"
+#include "stuck/done.h"
 #include "stuck/stuck.h"
 #include "arguments/keep.h"
 #include "arguments/options.h"
@@ -255,6 +256,11 @@ static const char *look_at_core(void *context, const char *stage, pid_t pid, con
     return pt_stuck_core(stuck, pid, cwd) ? stuck->reason : "";
 }
 
+static bool read_done(void *path, struct pt_launch_done *ret_done)
+{
+    return pt_stuck_read_done(path, ret_done);
+}
+
 static int run(const struct request *request, const struct pt_config *config, const struct pt_plan *plan,
                struct pt_error *err)
 {
@@ -277,7 +283,7 @@ static int run(const struct request *request, const struct pt_config *config, co
     struct pt_stuck stuck = {.run_fd = dir.fd};
     const struct pt_runner_request what = {
         config, plan,         &dir,  library, &signals, request->keep_temp, request->stall_s * 1000000000,
-        look,   look_at_core, &stuck};
+        look,   look_at_core, &stuck, read_done, (void *)(size_t)dir.path};
     const int code = run_in(request, &what, &signals, err);
     pt_session_dir_close(&dir);
     return code;

@@ -4,6 +4,7 @@
  * stdout, changes the command's exit code.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@
 #include "arguments/keep.h"
 #include "arguments/options.h"
 #include "arguments/switches.h"
+#include "stuck/done.h"
 #include "stuck/stuck.h"
 
 #define INTERVAL_MIN_MS 10
@@ -169,19 +171,41 @@ static void report_progress(void *context)
     pt_ring_space_return(traced->dir);
 }
 
+static const char *reason_of(const struct pt_stuck *stuck)
+{
+    return *stuck->reason ? stuck->reason : "it was looked at, and nothing is known";
+}
+
+static void put_heading(const struct request *request, enum pt_launch_still why, char *out, size_t room)
+{
+    const struct pt_fmt stall = pt_fmt_duration((pt_i64)(request->stall_s * 1000000000));
+    if (why == PT_LAUNCH_ASKED)
+        snprintf(out, room, "SIGQUIT asked where it is");
+    else if (why == PT_LAUNCH_NO_STEP)
+        snprintf(out, room, "although it computes, it made no step for longer than %s", stall.text);
+    else /* a command has no timeout */
+        snprintf(out, room, "nothing has moved for %s", stall.text);
+}
+
+static bool read_done(void *context, struct pt_launch_done *ret_done)
+{
+    const struct traced *traced = context;
+    return pt_stuck_read_done(traced->dir->path, ret_done);
+}
+
 static void say_where_it_hangs(void *context, pid_t pid, enum pt_launch_still why)
 {
     struct traced *traced = context;
     struct pt_stuck *stuck = &traced->stuck;
-    char heading[80];
-    (void)why; /* a command has no timeout */
-    snprintf(heading, sizeof heading, "nothing has moved for %s",
-             pt_fmt_duration((pt_i64)(traced->request->stall_s * 1000000000)).text);
+    char heading[120];
+    put_heading(traced->request, why, heading, sizeof heading);
     stuck->run_fd = traced->dir->fd;
     stuck->stage = traced->stage;
     if (!pt_stuck_look(stuck, pid, heading))
         return;
-    traced->recorded_stage.stuck = *stuck->reason ? stuck->reason : "it was looked at, and nothing is known";
+    /* Who asks where a program is, is told; that it hangs is not said by that. */
+    if (why != PT_LAUNCH_ASKED)
+        traced->recorded_stage.stuck = reason_of(stuck);
     pt_str_printf(&traced->stalls, "%s%s%s%s; stacks.txt has the stacks of all threads", traced->stalls.n ? "; " : "",
                   heading, *stuck->reason ? ": " : "", stuck->reason);
     if (!pt_environment_says_quiet())
@@ -211,7 +235,9 @@ static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, str
                                      .progress_context = traced,
                                      .still = say_where_it_hangs,
                                      .still_context = traced,
-                                     .stall_ns = request->stall_s * 1000000000};
+                                     .stall_ns = request->stall_s * 1000000000,
+                                     .read_done = preload ? read_done : NULL,
+                                     .done_context = traced};
     return pt_launch(&launch, traced->sampler, &traced->result, err);
 }
 
@@ -266,6 +292,11 @@ static const char *why_it_failed(struct traced *traced)
     const struct pt_launch_result *result = &traced->result;
     traced->stuck.run_fd = traced->dir->fd;
     traced->stuck.stage = traced->stage;
+    if (WIFSIGNALED(result->wait_status) && WTERMSIG(result->wait_status) == SIGQUIT && *traced->stuck.reason) {
+        traced->recorded_stage.stuck = traced->stuck.reason;
+        pt_str_printf(&traced->why, "%s: %s", result->why, traced->stuck.reason);
+        return pt_str_text(&traced->why);
+    }
     if (!WIFSIGNALED(result->wait_status) || !WCOREDUMP(result->wait_status) ||
         !pt_stuck_core(&traced->stuck, result->pid, "."))
         return result->why;

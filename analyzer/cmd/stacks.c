@@ -76,6 +76,7 @@ static void json_process(struct pt_json *json, const struct pt_look_process *pro
     pt_json_text(json, "run", process->run);
     pt_json_text(json, "unread_reason", process->why_not);
     pt_json_text(json, "no_python_reason", process->why_no_python);
+    pt_json_fixed(json, "stopped_ms", (pt_i64)process->stopped_ns, 6);
     pt_json_array(json, "threads");
     for (size_t i = 0; i < process->threads.n; i++)
         json_thread(json, process->threads.items[i]);

@@ -7,7 +7,6 @@
 #include "launch.h"
 
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <string.h>
@@ -55,10 +54,7 @@ struct watch {
     pt_u64 status_due_ns;
     pt_u64 progress_due_ns;
     pt_u64 end_due_ns; /* of the tree that we are ending */
-    pt_u64 moved_ns;   /* when something of it was seen to move last */
-    pt_u64 output_bytes;
-    double moved_values[3]; /* of movements[] */
-    bool told_stalled;      /* since then */
+    struct pt_stall_watch stall;
     pt_u64 duration_ns;
     pt_u64 stopped_ns; /* when the tree that we were ending was gone */
     int wait_status;
@@ -81,41 +77,20 @@ static void see_threads(const struct watch *watch)
             pt_cpu_profile_add_process(profile, tree->entries[i].pid);
 }
 
-/* A thread that looks at a clock now and then uses less. */
-static const double still_cpu_percent = 3;
-
-/* Samples that only grow while something moves, and the number of processes. */
-static const int movements[] = {PT_RESOURCE_disk_read_bytes, PT_RESOURCE_disk_write_bytes, PT_RESOURCE_processes};
-#define N_MOVEMENTS (sizeof movements / sizeof *movements)
-
-static bool has_moved(struct watch *watch)
-{
-    const double *values = pt_sampler_last(watch->sampler)->values;
-    const pt_u64 output_bytes = watch->launch->output ? watch->launch->output->passed_bytes : 0;
-    bool moved = values[PT_RESOURCE_cpu_percent] > still_cpu_percent || values[PT_RESOURCE_gpu_util_percent] > 0 ||
-                 output_bytes != watch->output_bytes;
-    watch->output_bytes = output_bytes;
-    for (size_t i = 0; i < N_MOVEMENTS; i++) {
-        const double value = values[movements[i]];
-        moved |= isfinite(value) && value != watch->moved_values[i];
-        watch->moved_values[i] = value;
-    }
-    return moved;
-}
-
 static void check_stall(struct watch *watch)
 {
+    static const enum pt_launch_still whys[] = {
+        [PT_STALL_STILL] = PT_LAUNCH_STALLED,
+        [PT_STALL_NO_STEP] = PT_LAUNCH_NO_STEP,
+    };
     const struct pt_launch *launch = watch->launch;
-    if (!launch->still || !launch->stall_ns || watch->ended || watch->ending)
+    if (!launch->still || watch->ended || watch->ending)
         return;
-    const pt_u64 now = pt_monotonic_ns();
-    if (has_moved(watch)) {
-        watch->moved_ns = now;
-        watch->told_stalled = false;
-    } else if (!watch->told_stalled && now - watch->moved_ns >= launch->stall_ns) {
-        watch->told_stalled = true;
-        launch->still(launch->still_context, watch->pid, PT_LAUNCH_STALLED);
-    }
+    const enum pt_stall stall =
+        pt_stall_check(&watch->stall, pt_sampler_last(watch->sampler)->values,
+                       launch->output ? launch->output->passed_bytes : 0, pt_monotonic_ns());
+    if (stall != PT_STALL_NONE)
+        launch->still(launch->still_context, watch->pid, whys[stall]);
 }
 
 static void take_sample(struct watch *watch)
@@ -254,12 +229,34 @@ static void check_timeout(struct watch *watch)
     }
 }
 
+static bool is_there(pid_t pid)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid;
+}
+
+/* Ctrl-\: the stacks first, then what the signal is for. From a terminal the command has it already: one that dies of
+ * it is gone in a moment, and then its dump says where it was, if it left one. */
+static void say_where(struct watch *watch, const struct pt_signals_seen *seen)
+{
+    static const struct timespec moment = {.tv_nsec = 20000000};
+    const struct pt_launch *launch = watch->launch;
+    if (seen->asked_group)
+        nanosleep(&moment, NULL);
+    if (launch->still && !watch->ended && !watch->ending && is_there(watch->pid))
+        launch->still(launch->still_context, watch->pid, PT_LAUNCH_ASKED);
+    if (seen->asks_child)
+        kill(watch->pid, SIGQUIT);
+}
+
 static void take_signals(struct watch *watch)
 {
     struct pt_signals_seen seen;
     pt_signals_read(watch->signals, watch->pid, watch->launch->signals != NULL, &seen);
     if (seen.resized && watch->launch->output && pt_output_resize(watch->launch->output))
         kill(watch->pid, SIGWINCH);
+    if (seen.asked)
+        say_where(watch, &seen);
     if (seen.end_signal && !watch->result->end_signal)
         watch->result->end_signal = seen.end_signal;
     if (seen.end_signal)
@@ -420,13 +417,14 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
         .sampler = sampler,
         .signals = launch->signals ? launch->signals : &own,
         .start_ns = pt_monotonic_ns(),
-        .moved_ns = pt_monotonic_ns(),
+        .stall = {.stall_ns = launch->stall_ns, .read_done = launch->read_done, .context = launch->done_context},
         .output_due_ns = NEVER_NS,
         .cpu_due_ns = launch->cpu_profile ? 0 : NEVER_NS,
         .status_due_ns = NEVER_NS,
         .end_due_ns = NEVER_NS,
         .result = ret_result,
     };
+    pt_stall_begin(&watch.stall, watch.start_ns);
     watch.last_sample_ns = watch.start_ns;
     watch.sample_due_ns = watch.start_ns + launch->interval_ns;
     watch.progress_due_ns = launch->progress ? watch.start_ns : NEVER_NS;

@@ -9,13 +9,19 @@
 
 #include "sampler/sampler.h"
 #include "child.h"
+#include "stall.h"
 
 struct pt_cpu_profile;
 struct pt_output;
 struct pt_signals;
 struct pt_status_line;
 
-enum pt_launch_still { PT_LAUNCH_STALLED, PT_LAUNCH_TIMES_OUT };
+enum pt_launch_still {
+    PT_LAUNCH_STALLED,
+    PT_LAUNCH_NO_STEP, /* it had made steps, and computes as long as never before without one */
+    PT_LAUNCH_ASKED,   /* SIGQUIT: Ctrl-\\ */
+    PT_LAUNCH_TIMES_OUT,
+};
 
 struct pt_launch {
     const char *path;
@@ -31,11 +37,15 @@ struct pt_launch {
     struct pt_output *output;         /* NULL = the command has our own stdout and stderr */
     struct pt_status_line *status_line;
     pt_u64 timeout_ns; /* 0 = none */
-    /* Called while it still runs: before it is ended for its timeout, and once each time when for `stall_ns` (0 =
-     * never) it has used no CPU, moved no byte of a disk or of its output, and started no process. May be NULL. */
+    /* Called while it still runs: before it is ended for its timeout, before it gets or is ended for a SIGQUIT, and
+     * once each time when for `stall_ns` (0 = never) it has used no CPU, moved no byte of a disk, a network or of its
+     * output, made no step and started no process; or has only computed, after steps. May be NULL. */
     void (*still)(void *context, pid_t pid, enum pt_launch_still why);
     void *still_context;
     pt_u64 stall_ns;
+    /* What its trace files say by now; false: they say nothing. May be NULL: it is not traced. */
+    bool (*read_done)(void *context, struct pt_launch_done *ret_done);
+    void *done_context;
     /* Called once it runs, and every 10 seconds or so with what is known by then in the result; may be NULL. */
     void (*progress)(void *context);
     void *progress_context;

@@ -95,10 +95,14 @@ void pt_signals_read(const struct pt_signals *signals, pid_t child, bool keep_en
         const bool witnessed = pt_witness_saw(&signals->witness, number);
         const bool reached_group = witnessed || info.ssi_code == SI_KERNEL;
         ret_seen->resized |= number == SIGWINCH;
+        ret_seen->asked |= number == SIGQUIT;
+        ret_seen->asked_group |= number == SIGQUIT && reached_group;
         if (keep_end && asks_for_end(signals, number)) {
             ret_seen->end_signal = number;
             ret_seen->end_reached_group = reached_group;
             ret_seen->n_end_signals++;
+        } else if (number == SIGQUIT) {
+            ret_seen->asks_child |= !reached_group && child > 0;
         } else if (!reached_group && child > 0) {
             kill(child, number);
         }

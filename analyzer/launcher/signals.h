@@ -33,13 +33,16 @@ void pt_signals_deliver(const sigset_t *early, pid_t child);
 struct pt_signals_seen {
     bool child_changed;
     bool resized;           /* SIGWINCH */
+    bool asked;             /* SIGQUIT: where is it? */
+    bool asked_group;       /* ... and the command has it already */
+    bool asks_child;        /* ... or must have it still */
     int end_signal;         /* SIGINT, SIGTERM, SIGHUP or SIGQUIT, if they are kept; 0 = none */
     bool end_reached_group; /* and the command has it already */
     unsigned n_end_signals;
 };
 
-/* Read the pending signals and forward them to `child` (0 = there is none). With `keep_end`, signals that ask for an
- * end are ours and not forwarded. */
+/* Read the pending signals and forward them to `child` (0 = there is none), but for SIGQUIT: the caller does, who looks
+ * at the child before. With `keep_end`, signals that ask for an end are ours and not forwarded. */
 void pt_signals_read(const struct pt_signals *signals, pid_t child, bool keep_end, struct pt_signals_seen *ret_seen);
 
 /* The launcher is an ordinary process again. */

@@ -174,8 +174,9 @@ static void judge(struct pt_runner *runner, size_t index)
                              stage->stuck ? "; " : "", stage->stuck ? stage->stuck : "");
     } else if (result->how == PT_LAUNCH_INTERRUPTED) {
         stage->status = "failed";
-        stage->reason = pt_runner_format(runner, "interrupted (SIG%s): it was ended%s",
-                                         pt_signal_name(result->end_signal), killed_text(runner, result));
+        stage->reason = pt_runner_format(runner, "interrupted (SIG%s): it was ended%s%s%s",
+                                         pt_signal_name(result->end_signal), killed_text(runner, result),
+                                         stage->stuck ? "; " : "", stage->stuck ? stage->stuck : "");
     } else if (pt_status_is_success(result->wait_status)) {
         stage->status = "ok";
     } else {
@@ -223,10 +224,15 @@ static void look_at_stage(void *context, pid_t pid, enum pt_launch_still why)
     struct pt_runner *runner = progress->runner;
     const struct pt_runner_request *request = runner->request;
     struct pt_run_stage *stage = &runner->run.stages[progress->index];
-    const pt_u64 ns = why == PT_LAUNCH_STALLED ? request->stall_ns : timeout_ns(runner, progress->index);
-    const char *heading =
-        pt_runner_format(runner, why == PT_LAUNCH_STALLED ? "nothing has moved for %s" : "still running after %s",
-                         pt_fmt_duration((pt_i64)ns).text);
+    static const char *const headings[] = {
+        [PT_LAUNCH_STALLED] = "nothing has moved for ",
+        [PT_LAUNCH_NO_STEP] = "although it computes, it made no step for longer than ",
+        [PT_LAUNCH_ASKED] = "SIGQUIT asked where it is",
+        [PT_LAUNCH_TIMES_OUT] = "still running after ",
+    };
+    const pt_u64 ns = why == PT_LAUNCH_TIMES_OUT ? timeout_ns(runner, progress->index) : request->stall_ns;
+    const char *heading = pt_runner_format(runner, "%s%s", headings[why],
+                                           why == PT_LAUNCH_ASKED ? "" : pt_fmt_duration((pt_i64)ns).text);
     pt_status_line_erase(&runner->status_line);
     const char *found = request->look(request->look_context, stage->name, pid, heading);
     stage->stuck = *found ? pt_runner_format(runner, "%s", found) : NULL;
@@ -267,6 +273,8 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
         .still = runner->request->look ? look_at_stage : NULL,
         .still_context = &progress,
         .stall_ns = runner->request->stall_ns,
+        .read_done = planned->target.preload ? runner->request->read_done : NULL,
+        .done_context = runner->request->done_context,
     };
     /* Before it runs: that it is not reached would be wrong from then on, however soon we are killed. */
     stage->start_ns = (double)progress.start_ns;

@@ -28,6 +28,9 @@ struct pt_runner_request {
     /* Of one that died and left a core dump: where it died; "" = not known. */
     const char *(*look_at_core)(void *context, const char *stage, pid_t pid, const char *cwd);
     void *look_context; /* of both */
+    /* What the trace files of the run say has been done; false: nothing yet. */
+    bool (*read_done)(void *context, struct pt_launch_done *ret_done);
+    void *done_context;
 };
 
 struct pt_runner_result {

@@ -3,12 +3,16 @@
 import json
 import os
 import re
+import signal
 import stat
+import subprocess
 import sys
+import time
 import unittest
 
-from launcher_case import LauncherCase
+from launcher_case import PROFTRACE, LauncherCase, clean_environment
 
+PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "preload", "python")
 DEADLOCK = """
 import threading, time
 a, b = threading.Lock(), threading.Lock()
@@ -32,6 +36,18 @@ def work():
     while time.monotonic() < end: pass
 rest(); work(); rest()
 print("done")
+"""
+
+
+STEPS = """
+import time, proftrace
+def spin(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end: pass
+for i in range(20):
+    spin(0.05)
+    proftrace.step(i)
+spin(3)
 """
 
 
@@ -112,6 +128,91 @@ while True: time.sleep(0.05) if os.waitpid(-1, os.WNOHANG)[0] == 0 else os._exit
         self.assertNotIn("moved", done.stderr)
         self.assertFalse(os.path.exists(self.path("run/stacks.txt")))
         self.assertNotIn("stage_stuck", [finding["rule"] for finding in self.report("run")["findings"]])
+
+    def start_run(self, *options, **popen):
+        process = subprocess.Popen(
+            [PROFTRACE, "run", "-o", "run", *options], cwd=self.folder, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **popen)
+        self.addCleanup(self.end, process)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        return process
+
+    def test_sigquit_takes_the_stacks_and_then_ends_it(self):
+        """To us alone, as `kill -QUIT` sends it: the command is looked at before it has the signal."""
+        self.write_program("import time\ndef rest():\n    time.sleep(60)\nprint('ready', flush=True)\nrest()\n")
+        process = self.start_run("--", "sh", "-c", f"ulimit -c 0; exec {sys.executable} program.py")
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        time.sleep(1)  # and it rests
+        process.send_signal(signal.SIGQUIT)
+        _, said = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, -signal.SIGQUIT, said)
+        self.assertRegex(self.stacks(self.path("run")), r"^== \S+, stage sh: SIGQUIT asked where it is\n(?s:.*)rest  \S*program\.py:3  \(Python\)")
+        self.assertRegex(said, r"proftrace: SIGQUIT asked where it is: process \d+ .*rest \(program\.py:3\)")
+        report = self.report("run")
+        self.assertRegex(report["stages"][0]["reason"], r"^signal 3 \(SIGQUIT\): process \d+ .*rest \(program\.py:3\)")
+        self.assertEqual([finding["rule"] for finding in report["findings"]][:1], ["stage_stuck"])
+
+    def test_control_backslash_of_one_that_goes_on(self):
+        """The terminal gives it to the command, too; a program that catches it is looked at, and is not called stuck for that."""
+        self.write_program("import signal, time\nsignal.signal(signal.SIGQUIT, lambda *_: None)\ndef rest():\n    time.sleep(3)\nprint('ready', flush=True)\nrest()\n")
+        process = self.start_run("--", sys.executable, "program.py", start_new_session=True)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGQUIT)
+        _, said = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, said)
+        self.assertRegex(self.stacks(self.path("run")), r"rest  \S*program\.py:4  \(Python\)")
+        report = self.report("run")
+        self.assertEqual(report["stages"][0]["status"], "ok")
+        self.assertNotIn("stage_stuck", [finding["rule"] for finding in report["findings"]])
+
+    def test_sigquit_of_a_pipeline(self):
+        self.write_program("import time\ndef rest():\n    time.sleep(60)\nopen('ready', 'w').close()\nrest()\n")
+        with open(self.path("config.json"), "w", encoding="utf-8") as file:
+            json.dump({"profile": {"stages": [{"stage": "train", "cmd": ["sh", "-c", f"ulimit -c 0; {sys.executable} program.py; true"]}]}}, file)
+        process = subprocess.Popen([PROFTRACE, "pipeline", "--config", "config.json"], cwd=self.folder, env=clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, process)
+        self.addCleanup(process.stderr.close)
+        until = time.monotonic() + 60
+        while not os.path.exists(self.path("ready")) and time.monotonic() < until:
+            time.sleep(0.02)
+        time.sleep(1)
+        process.send_signal(signal.SIGQUIT)
+        _, said = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, -signal.SIGQUIT, said)
+        run = os.path.realpath(self.path("proftrace.data/latest"))
+        self.assertRegex(self.stacks(run), r"^== \S+, stage train: SIGQUIT asked where it is\n(?s:.*)rest  \S*program\.py:3  \(Python\)")
+        self.assertRegex(self.report(run)["stages"][0]["reason"], r"^interrupted \(SIGQUIT\): it was ended.*; process \d+ .*rest \(program\.py:3\)")
+
+    def test_no_step_although_it_computes(self):
+        """Steps came, and then it spins: a spinning lock, a loop that does not end."""
+        self.write_program(STEPS)
+        done = self.run_command("run", "--stall", "1", "--interval", "100", "-o", "run", "--", sys.executable, "program.py", PYTHONPATH=PACKAGE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"although it computes, it made no step for longer than 1\.00 s: process \d+ .*spin \(program\.py:5\)")
+        self.assertEqual([finding["rule"] for finding in self.report("run")["findings"]][:1], ["stage_stuck"])
+
+    def test_steps_as_slow_as_before_are_no_stall(self):
+        self.write_program(STEPS.replace("spin(3)", "pass").replace("spin(0.05)", "spin(1.2)").replace("range(20)", "range(3)"))
+        done = self.run_command("run", "--stall", "2", "--interval", "100", "-o", "run", "--", sys.executable, "program.py", PYTHONPATH=PACKAGE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse(os.path.exists(self.path("run/stacks.txt")), done.stderr)
+
+    def test_bytes_of_a_network_are_movement(self):
+        """A few bytes now and then use no CPU to speak of, and no disk."""
+        self.write_program("""
+import socket, time
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+other = server.accept()[0]
+for i in range(12):
+    client.send(b"x")
+    other.recv(1)
+    time.sleep(0.25)
+""")
+        done = self.run_command("run", "--stall", "1", "--interval", "100", "-o", "run", "--", sys.executable, "program.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse(os.path.exists(self.path("run/stacks.txt")), done.stderr)
 
     def test_nobody_asked(self):
         self.run_command("run", "-o", "run", "--", "sleep", "2")

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: steps and network bytes of a run that goes on. Threads: main only. Never: makes a system call in a traced
+ * program: their files are read.
+ */
+#include "done.h"
+
+#include "facts/call_class.h"
+#include "profile/open.h"
+#include "util/auto.h"
+
+bool pt_stuck_read_done(const char *path, struct pt_launch_done *ret_done)
+{
+    struct pt_run run = {0};
+    struct pt_error ignored = {0};
+    const bool is_open = pt_run_open(path, &run, &ignored) == 0;
+    const bool is_read = is_open && run.session;
+    *ret_done = (struct pt_launch_done){0};
+    for (pt_u32 i = 0; is_read && i < run.session->n_processes; i++) {
+        const struct pt_process *process = run.session->processes[i];
+        ret_done->steps += pt_totals_of(process->totals, PT_KIND_step)->calls;
+        ret_done->network_bytes += pt_call_class_sum(process->totals, PT_CALL_NETWORK).bytes;
+    }
+    pt_run_close(&run);
+    return is_read;
+}

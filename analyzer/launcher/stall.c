@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stall.c - Owns: what counts as moving. Threads: main only. Never: calls a command stuck that has a reason to be slow:
+ * a pause between steps as long as three that it came back from is none.
+ */
+#include "stall.h"
+
+#include <math.h>
+
+#include "run_file/resources.h"
+#include "util/clock.h"
+
+/* A thread that looks at a clock now and then uses less. */
+static const double still_cpu_percent = 3;
+
+/* Samples that only grow while something moves, and the number of processes. */
+static const int movements[] = {PT_RESOURCE_disk_read_bytes, PT_RESOURCE_disk_write_bytes, PT_RESOURCE_processes};
+#define N_MOVEMENTS (sizeof movements / sizeof *movements)
+
+/* Trace files of many processes cost more to read: then it is done less often, to stay at 1 % of a core. */
+#define COST_FACTOR 100
+
+#define PAUSES_LIKE_BEFORE 3
+
+static void begin_pause(struct pt_stall_watch *watch, pt_u64 now_ns)
+{
+    watch->moved_ns = now_ns;
+    watch->is_told = false;
+}
+
+void pt_stall_begin(struct pt_stall_watch *watch, pt_u64 now_ns)
+{
+    watch->progress_ns = watch->step_ns = now_ns;
+    begin_pause(watch, now_ns);
+}
+
+static void take_steps(struct pt_stall_watch *watch, pt_u64 now_ns)
+{
+    if (watch->done.steps > watch->first.steps && now_ns - watch->step_ns > watch->longest_ns)
+        watch->longest_ns = now_ns - watch->step_ns;
+    watch->step_ns = now_ns;
+}
+
+/* Steps, and bytes of a network: from the trace files, as a machine's network is everybody's. */
+static bool has_done_more(struct pt_stall_watch *watch, pt_u64 now_ns)
+{
+    struct pt_launch_done done;
+    if (!watch->read_done || now_ns < watch->done_due_ns)
+        return false;
+    const pt_u64 before_ns = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const bool is_read = watch->read_done(watch->context, &done);
+    const pt_u64 rest_ns = COST_FACTOR * (pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns);
+    watch->done_due_ns = now_ns + (rest_ns < watch->stall_ns / 4 ? rest_ns : watch->stall_ns / 4);
+    if (!is_read)
+        return false;
+    if (!watch->has_done)
+        watch->first = watch->done = done;
+    watch->has_done = true;
+    const bool has_stepped = done.steps > watch->done.steps;
+    const bool has_moved = has_stepped || done.network_bytes > watch->done.network_bytes;
+    if (has_stepped)
+        take_steps(watch, now_ns);
+    watch->done = done;
+    return has_moved;
+}
+
+static bool has_progress(struct pt_stall_watch *watch, const double *values, pt_u64 output_bytes)
+{
+    bool has_moved = output_bytes != watch->output_bytes;
+    watch->output_bytes = output_bytes;
+    for (size_t i = 0; i < N_MOVEMENTS; i++) {
+        const double value = values[movements[i]];
+        has_moved |= isfinite(value) && value != watch->values[i];
+        watch->values[i] = value;
+    }
+    return has_moved;
+}
+
+/* It made steps, and computes as long as never before without one. A GPU that is busy proves nothing: a kernel that
+ * waits for other ranks keeps it so. */
+static bool lacks_steps(const struct pt_stall_watch *watch, pt_u64 now_ns)
+{
+    const pt_u64 usual_ns = PAUSES_LIKE_BEFORE * watch->longest_ns;
+    const pt_u64 patience_ns = usual_ns > watch->stall_ns ? usual_ns : watch->stall_ns;
+    return watch->done.steps > watch->first.steps && now_ns - watch->progress_ns >= patience_ns;
+}
+
+enum pt_stall pt_stall_check(struct pt_stall_watch *watch, const double *values, pt_u64 output_bytes, pt_u64 now_ns)
+{
+    if (!watch->stall_ns)
+        return PT_STALL_NONE;
+    const bool has_done = has_done_more(watch, now_ns), has_moved = has_progress(watch, values, output_bytes);
+    if (has_done || has_moved) {
+        watch->progress_ns = now_ns;
+        begin_pause(watch, now_ns);
+        return PT_STALL_NONE;
+    }
+    const bool computes =
+        values[PT_RESOURCE_cpu_percent] > still_cpu_percent || values[PT_RESOURCE_gpu_util_percent] > 0;
+    enum pt_stall found = PT_STALL_NONE;
+    if (computes && lacks_steps(watch, now_ns))
+        found = PT_STALL_NO_STEP;
+    else if (computes)
+        begin_pause(watch, now_ns);
+    else if (now_ns - watch->moved_ns >= watch->stall_ns)
+        found = PT_STALL_STILL;
+    if (found == PT_STALL_NONE || watch->is_told)
+        return PT_STALL_NONE;
+    watch->is_told = true;
+    return found;
+}
