@@ -24,7 +24,7 @@
 
 struct request {
     const char *format, *output, *stage;
-    pt_i64 from_ns, until_ns, min_duration_ns;
+    pt_i64 from_ns, until_ns, since_ns, min_duration_ns;
     pt_u64 pid, max_bytes;
     bool force, json, off_cpu;
 };
@@ -160,6 +160,7 @@ static struct pt_export_options options_of(const struct pt_exporter *exporter, c
                                                  .pid = request->pid == ALL_PIDS ? 0 : (pt_u32)request->pid,
                                                  .min_duration_ns = request->min_duration_ns,
                                                  .stage = request->stage},
+                                      .since_ns = request->since_ns,
                                       .max_bytes = request->force ? 0 : limit,
                                       .off_cpu = request->off_cpu};
 }
@@ -214,6 +215,8 @@ static int check(const struct request *request, const struct pt_exporter *export
 {
     if (request->until_ns && request->from_ns > request->until_ns)
         return pt_fail_code(err, 2, "--from is later than --until: nothing lies between them");
+    if (request->since_ns < 0 || (request->since_ns && (request->from_ns || request->until_ns)))
+        return pt_fail_code(err, 2, "--since looks back from the end: neither negative nor with --from or --until");
     if (request->pid != ALL_PIDS && (!request->pid || request->pid > INT32_MAX))
         return pt_fail_code(err, 2, "--pid %llu: no process has this number", (unsigned long long)request->pid);
     if (!exporter)
@@ -232,6 +235,7 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
                     "write here; gzip'ed where it ends in .gz; - is stdout; of several files, the folder"),
         PT_OPT_DURATION("from", 0, &request.from_ns, "T", "leave out what ended before this time of the run"),
         PT_OPT_DURATION("until", 0, &request.until_ns, "T", "leave out what began after this time of the run"),
+        PT_OPT_DURATION("since", 0, &request.since_ns, "D", "only the last so long of it, as 10m: up to now, or its end"),
         PT_OPT_COUNT("pid", 'p', &request.pid, "PID", "this process only"),
         PT_OPT_TEXT("stage", 0, &request.stage, "NAME", "this stage only"),
         PT_OPT_DURATION("min-dur", 0, &request.min_duration_ns, "D", "leave out shorter calls"),
@@ -252,6 +256,8 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
     PT_AUTO(pt_session_closep) struct pt_session *session = pt_session_open(args.n ? args.values[0] : NULL, err);
     if (!session)
         return -1;
+    if (request.since_ns && session->duration_ns > request.since_ns)
+        request.from_ns = session->duration_ns - request.since_ns;
     struct pt_out_place place = pt_place_of_user(request.output);
     if (request.output)
         return write_output(session, exporter, &request, &place, err);

@@ -20,6 +20,7 @@ struct request {
     const char *run, *output, *stage, *source;
     int format;
     pt_u64 top, finding;
+    pt_i64 since_ns;
     bool is_full;
 };
 
@@ -108,6 +109,7 @@ int pt_cmd_report(int argc, char **argv, struct pt_error *err)
         PT_OPT_CHOICE("format", 'f', &request.format, formats + 1, "form of the report (default: text)"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),
         PT_OPT_TEXT("stage", 's', &request.stage, "NAME", "only this stage"),
+        PT_OPT_DURATION("since", 0, &request.since_ns, "D", "only the last so long of it, as 10m: up to now, or its end"),
         PT_OPT_FLAG("full", 0, &request.is_full, "text: all tables, not one screen"),
         PT_OPT_COUNT("finding", 0, &request.finding, "N", "text: this finding with its evidence and stacks"),
         PT_OPT_TEXT("source", 0, &request.source, "FILE", "text, html: this file of Python, with what its lines cost"),
@@ -115,7 +117,7 @@ int pt_cmd_report(int argc, char **argv, struct pt_error *err)
         PT_OPT_END,
     };
     struct pt_report report = {0};
-    int result = pt_open_report(table, argc, argv, &report, err);
+    int result = pt_open_report(table, argc, argv, &request.since_ns, &report, err);
     if (!result)
         result = request.source ? show_source(&request, &report, err) : show(&request, &report, err);
     pt_report_close(&report);

@@ -17,6 +17,7 @@ struct request {
     bool json;
     const char *output, *stage;
     pt_u64 top;
+    pt_i64 since_ns;
 };
 
 static int show(const struct request *request, const struct pt_report *report, struct pt_error *err)
@@ -46,11 +47,12 @@ int pt_cmd_stats(int argc, char **argv, struct pt_error *err)
         PT_OPT_FLAG("json", 0, &request.json, "print JSON"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),
         PT_OPT_TEXT("stage", 's', &request.stage, "NAME", "only this stage"),
+        PT_OPT_DURATION("since", 0, &request.since_ns, "D", "only the last so long of it, as 10m: up to now, or its end"),
         PT_OPT_COUNT("top", 'n', &request.top, "N", "rows in each table (default: 30)"),
         PT_OPT_END,
     };
     struct pt_report report = {0};
-    int result = pt_open_report(table, argc, argv, &report, err);
+    int result = pt_open_report(table, argc, argv, &request.since_ns, &report, err);
     if (!result)
         result = show(&request, &report, err);
     pt_report_close(&report);

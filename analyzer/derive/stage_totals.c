@@ -13,6 +13,7 @@
 
 #include "facts/call_class.h"
 #include "facts/state.h"
+#include "model/window.h"
 #include "util/whole.h"
 
 /* ---- resources ---- */
@@ -49,8 +50,12 @@ static double set_resources_from_library(struct pt_profile *profile, pt_u32 stag
             rss_bytes = process->max_rss_bytes;
     }
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
-    struct pt_value cpu_s =
-        cpu_known ? pt_real(cpu_ns / 1e9) : pt_unknown("a process ended before it noted its CPU time");
+    const bool is_window = pt_session_is_window(profile->session);
+    cpu_known &= !is_window;
+    cpu_ns = is_window ? 0 : cpu_ns;
+    struct pt_value cpu_s = cpu_known ? pt_real(cpu_ns / 1e9)
+                                      : pt_unknown(is_window ? pt_window_no_counters
+                                                             : "a process ended before it noted its CPU time");
     struct pt_value percent = !cpu_known   ? cpu_s
                               : wall_s > 0 ? plausible(profile, 100 * recorded_ns / 1e9 / wall_s, wall_s)
                                            : pt_unknown("the stage took no time");
@@ -60,7 +65,8 @@ static double set_resources_from_library(struct pt_profile *profile, pt_u32 stag
     pt_metrics_set(metrics, scope, "cpu.avg_percent", percent);
     pt_metrics_set(metrics, scope, "cpu.max_percent", pt_unknown(pt_profile_why_not_sampled(profile, stage)));
     pt_metrics_set(metrics, scope, "rss.max_bytes",
-                   rss_bytes ? pt_integer(rss_bytes) : pt_unknown("no process noted its memory"));
+                   rss_bytes ? pt_integer(rss_bytes)
+                             : pt_unknown(is_window ? pt_window_no_counters : "no process noted its memory"));
     pt_metrics_set(metrics, scope, "rss.max_of", pt_text("largest process"));
     return cpu_ns / 1e9;
 }

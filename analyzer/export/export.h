@@ -19,6 +19,7 @@ struct pt_export_options {
     /* Slices are cut to [from_ns, until_ns); min_duration_ns leaves out shorter calls, but never processes and ranges.
      */
     struct pt_filter filter;
+    pt_i64 since_ns;  /* figures of the report are of so much of the end of the run; 0 = of all of it */
     pt_u64 max_bytes; /* folders: of each file, before compression; 0 = any */
     bool off_cpu;     /* stacks: of threads that wait, with the reason, instead of those that run */
 };

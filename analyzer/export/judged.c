@@ -5,8 +5,9 @@
 
 #include "analysis/analysis.h"
 #include "profile/ends.h"
+#include "profile/open.h"
 
-int pt_judged_open(struct pt_judged *judged, struct pt_session *session, struct pt_error *err)
+int pt_judged_open(struct pt_judged *judged, struct pt_session *session, pt_i64 since_ns, struct pt_error *err)
 {
     if (pt_run_info_read(session->path, &judged->run, err) < 0)
         return -1;
@@ -14,6 +15,9 @@ int pt_judged_open(struct pt_judged *judged, struct pt_session *session, struct 
         pt_run_find_running(judged->run);
         pt_run_find_ends(judged->run, session);
     }
+    struct pt_run run = {.session = session, .info = judged->run};
+    if (since_ns && pt_run_since(&run, since_ns, err) < 0)
+        return -1;
     judged->profile.session = session;
     judged->profile.run = judged->run;
     if (pt_analyze(&judged->profile, err) < 0)

@@ -17,8 +17,8 @@ struct pt_judged {
     struct pt_arena arena; /* of texts that are put together from it */
 };
 
-/* Reads all events. Close it whatever the result. */
-int pt_judged_open(struct pt_judged *judged, struct pt_session *session, struct pt_error *err);
+/* Reads all events of the last `since_ns` of the run; 0 = of all of it. Close it whatever the result. */
+int pt_judged_open(struct pt_judged *judged, struct pt_session *session, pt_i64 since_ns, struct pt_error *err);
 void pt_judged_close(struct pt_judged *judged);
 
 static inline bool pt_judged_wants(const struct pt_judged *judged, const char *stage, pt_u32 index)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cpu_file/read.h"
+#include "model/window.h"
 #include "util/mem.h"
 
 void pt_cpu_profiles_open(struct pt_cpu_profiles *profiles, const struct pt_session *session,
@@ -22,7 +23,9 @@ void pt_cpu_profiles_open(struct pt_cpu_profiles *profiles, const struct pt_sess
         const struct pt_stage *one = &stages->items[stage];
         struct pt_cpu_data *data = NULL;
         /* The launcher's stages come first, in its order: a stage that it does not know has no profile. */
-        if (one->run && (!only_stage || !strcmp(only_stage, one->name)))
+        if (pt_session_is_window(session))
+            pt_fail(&profiles->problems[stage], "%s", pt_window_no_counters);
+        else if (one->run && (!only_stage || !strcmp(only_stage, one->name)))
             pt_cpu_data_read(session->path, stage, &data, &profiles->problems[stage]);
         pt_cpu_timeline_open(&profiles->timelines[stage], data, session, one->root);
         pt_off_calls_open(&profiles->off_calls[stage], data);

@@ -25,6 +25,7 @@ struct pt_filter {
     pt_u32 pid;               /* 0 = all */
     pt_i64 min_duration_ns;
     const char *stage; /* NULL = all */
+    bool cuts;         /* a span that began before from_ns begins there */
     bool as_stored; /* calls that CUPTI reported stay with the slot that holds them, not with the thread that made them
                      */
 };

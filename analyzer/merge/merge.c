@@ -247,6 +247,14 @@ static bool passes(const struct pt_filter *f, const struct pt_event *event)
     return !f->until_ns || event->start_ns < f->until_ns;
 }
 
+static void cut(pt_i64 from_ns, struct pt_event *event)
+{
+    if (event->start_ns >= from_ns)
+        return;
+    event->duration_ns = event->desc->role == PT_ROLE_SPAN ? pt_event_end_ns(event) - from_ns : 0;
+    event->start_ns = from_ns;
+}
+
 static int next(struct pt_feed *self, struct pt_event *ret_event, struct pt_error *err)
 {
     struct merge *m = (struct merge *)self;
@@ -267,8 +275,11 @@ static int next(struct pt_feed *self, struct pt_event *ret_event, struct pt_erro
         __builtin_prefetch(r->item +
                            NEXT_LINE); /* with a hundred sources the processor's own prefetcher does not find it */
         r->floor_ns = key;
-        if (!m->filters || passes(&m->filter, ret_event))
-            return 1;
+        if (m->filters && !passes(&m->filter, ret_event))
+            continue;
+        if (m->filter.cuts)
+            cut(m->filter.from_ns, ret_event);
+        return 1;
     }
     return 0;
 }

@@ -211,7 +211,7 @@ void pt_session_close(struct pt_session *session)
     if (!session)
         return;
     struct pt_session_data *data = (struct pt_session_data *)session;
-    for (pt_u32 i = 0; i < session->n_processes; i++) {
+    for (pt_u32 i = 0; i < session->n_processes + session->n_before_window; i++) {
         struct pt_process_data *process = pt_process_data_of(session->processes[i]);
         pt_process_fini(process);
         free(process);

@@ -60,8 +60,21 @@ static bool wanted(const struct pt_process *p, const struct pt_filter *filter)
     return (!filter->pid || filter->pid == p->pid) && (!filter->stage || !strcmp(filter->stage, p->stage));
 }
 
+/* Of a window, what lies there: heap events say nothing without what came before. */
+static struct pt_filter within_window(const struct pt_session *session, const struct pt_filter *filter)
+{
+    struct pt_filter narrowed = filter ? *filter : (struct pt_filter){0};
+    if (narrowed.from_ns < session->window_from_ns)
+        narrowed.from_ns = session->window_from_ns;
+    narrowed.cuts = true;
+    narrowed.categories = (narrowed.categories ? narrowed.categories : ~0u) & ~(pt_u32)PT_CATEGORY_HEAP;
+    return narrowed;
+}
+
 struct pt_feed *pt_session_feed(struct pt_session *session, const struct pt_filter *filter, struct pt_error *err)
 {
+    const struct pt_filter narrowed = within_window(session, filter);
+    filter = session->window_from_ns > 0 ? &narrowed : filter;
     static const struct pt_merge_owner owner = {pt_process_thread, damaged, unknown, pt_process_thread_by_tid};
     struct sources sources = {0};
     (void)err;

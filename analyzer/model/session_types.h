@@ -105,6 +105,7 @@ struct pt_process {
     pt_u32 layers_unknown;        /* ... because the library did not know of it */
     enum pt_heap_mode heap_mode;
     pt_u64 heap_sample_bytes;
+    const char *heap_unknown; /* why its counters are not known; NULL = they are */
     pt_i64 rank, local_rank; /* of a distributed program, as its launcher said; -1 = unknown */
     pt_u32 world_size;       /* 0 = unknown */
 
@@ -127,6 +128,14 @@ static inline bool pt_process_lacks_counters(const struct pt_process *process)
     return process->quality.truncated && (!process->n_threads || process->quality.is_area_cut);
 }
 
+/* Why the counters of its heap say nothing; NULL = they do. */
+static inline const char *pt_process_why_no_heap(const struct pt_process *process)
+{
+    return process->heap_mode == PT_HEAP_OFF    ? "heap recording was off"
+           : pt_process_lacks_counters(process) ? "the trace file is cut short: its counters are missing"
+                                                : process->heap_unknown;
+}
+
 #define PT_NEVER_NS INT64_MAX
 
 /* Whether its end is known to be between two instants only. */
@@ -142,6 +151,8 @@ struct pt_session {
     pt_i64 duration_ns;            /* last end of any process */
     struct pt_process **processes; /* by start time, ties by pid */
     pt_u32 n_processes;
+    pt_i64 window_from_ns;     /* only what lies behind it is shown: see window.h; 0 = all */
+    pt_u32 n_before_window;    /* processes that had ended by then, behind the others */
     struct pt_quality quality; /* sum */
     char **notes; /* sentences that say how far to trust it: clocks joined by guess, foreign files skipped ... */
     pt_u32 n_notes;

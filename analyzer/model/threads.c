@@ -297,8 +297,7 @@ static bool has_any(const struct pt_kind_totals *totals)
     return totals->calls || totals->errors || totals->bytes || totals->ns;
 }
 
-/* A copy without the kinds that there are none of; NULL = there are none at all. */
-static const struct pt_totals_by_kind *keep_totals(struct pt_arena *arena, const struct pt_kind_totals *totals)
+const struct pt_totals_by_kind *pt_totals_keep(struct pt_arena *arena, const struct pt_kind_totals *totals)
 {
     pt_u8 n = 0;
     for (int kind = 0; kind < PT_KIND__COUNT; kind++)
@@ -337,7 +336,7 @@ static void fill_slot(struct pt_process_data *data, const struct pt_trace_slot *
         set_difference(&p->threads[i], before, then, work->of_thread);
         if (is_last)
             add_counted(area, work->of_thread);
-        p->threads[i].totals = keep_totals(&data->arena, work->of_thread);
+        p->threads[i].totals = pt_totals_keep(&data->arena, work->of_thread);
         memcpy(before, then, sizeof *before);
     }
     if (heap.allocs || heap.frees || heap.failures || p->heap_mode == PT_HEAP_FULL)
@@ -365,7 +364,7 @@ void pt_process_fill_threads(struct pt_process_data *data)
     data->slot_heaps = pt_calloc(p->file->slots.n, sizeof *data->slot_heaps);
     for (size_t i = 0; i < p->file->slots.n; i++)
         fill_slot(data, &p->file->slots.items[i], work);
-    p->totals = keep_totals(&data->arena, work->of_process);
+    p->totals = pt_totals_keep(&data->arena, work->of_process);
     p->heap = heap_of_all(data);
     free(work);
     for (pt_u32 i = 0; i < p->n_threads; i++) {

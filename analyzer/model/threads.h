@@ -13,5 +13,7 @@ void pt_process_fill_threads(struct pt_process_data *data);
 struct pt_thread *pt_process_thread(struct pt_process *process, pt_u32 slot, pt_u32 life);
 /* The thread of this tid that lived at an instant, else the last one before, else any; NULL = there was none. */
 struct pt_thread *pt_process_thread_by_tid(struct pt_process *process, pt_u32 tid, pt_i64 at_ns);
+/* A copy of PT_KIND__COUNT totals without the kinds that there are none of; NULL = there are none at all. */
+const struct pt_totals_by_kind *pt_totals_keep(struct pt_arena *arena, const struct pt_kind_totals *totals);
 
 #endif

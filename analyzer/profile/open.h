@@ -20,6 +20,10 @@ struct pt_run {
 int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err);
 void pt_run_close(struct pt_run *run);
 
+/* Cut it to its last `since_ns`, before anybody analyzes it: see model/window.h. What the launcher noted is cut, too:
+ * stages that had ended by then count as skipped, and resources are those of the samples of the window. */
+int pt_run_since(struct pt_run *run, pt_i64 since_ns, struct pt_error *err);
+
 /* The session, or what stands in for it. */
 static inline struct pt_session *pt_run_session(const struct pt_run *run)
 {

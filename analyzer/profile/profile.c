@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "model/window.h"
+
 const char *pt_profile_counters_missing(const struct pt_profile *profile, pt_u32 stage)
 {
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
@@ -62,6 +64,8 @@ const char pt_end_unknown_reason[] = "no process noted when it ended, and no lau
 const char *pt_profile_why_not_sampled(const struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
+    if (pt_session_is_window(profile->session))
+        return pt_window_no_counters;
     return !run              ? "needs the launcher's sampling: start the command with proftrace run"
            : run->is_running ? "not known yet: the stage still runs"
                              : "the launcher took no sample of it";
@@ -83,6 +87,8 @@ pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage)
 pt_i64 pt_profile_wall_ns(const struct pt_profile *profile)
 {
     const struct pt_run_info *run = profile->run;
+    if (pt_session_is_window(profile->session))
+        return profile->session->duration_ns - profile->session->window_from_ns;
     if (run && run->duration_ns > 0)
         return (pt_i64)run->duration_ns;
     /* The launcher was killed: as far as it, or a trace, tells. */

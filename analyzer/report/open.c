@@ -12,7 +12,12 @@
 
 int pt_report_open(const char *path, struct pt_report *report, struct pt_error *err)
 {
-    if (pt_run_open(path, &report->run, err) < 0)
+    return pt_report_open_since(path, 0, report, err);
+}
+
+int pt_report_open_since(const char *path, pt_i64 since_ns, struct pt_report *report, struct pt_error *err)
+{
+    if (pt_run_open(path, &report->run, err) < 0 || (since_ns && pt_run_since(&report->run, since_ns, err) < 0))
         return -1;
     report->profile.session = pt_run_session(&report->run);
     report->profile.run = report->run.info;

@@ -17,6 +17,8 @@ struct pt_report {
 
 /* `path` as in pt_run_open. Close it whatever the result. */
 int pt_report_open(const char *path, struct pt_report *report, struct pt_error *err);
+/* The last `since_ns` of it; 0 = all. */
+int pt_report_open_since(const char *path, pt_i64 since_ns, struct pt_report *report, struct pt_error *err);
 void pt_report_close(struct pt_report *report);
 
 /* 0 when the run has the stage or no stage was given; else -1, and the error lists the stages. */

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "model/window.h"
 #include "util/auto.h"
 #include "util/str.h"
 #include "util/text/fmt.h"
@@ -101,7 +102,9 @@ const char *pt_report_stage_status(const struct pt_profile *profile, pt_u32 stag
 static struct pt_value why_running(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena)
 {
     char text[96];
-    snprintf(text, sizeof text, "still running: this is what was recorded in its first %s",
+    const bool is_cut = pt_session_is_window(profile->session) &&
+                        profile->stages.items[stage].start_ns <= profile->session->window_from_ns;
+    snprintf(text, sizeof text, "still running: this is what was recorded in its %s %s", is_cut ? "last" : "first",
              pt_fmt_duration(pt_profile_stage_wall_ns(profile, stage)).text);
     return text_in(arena, text);
 }
@@ -179,4 +182,16 @@ struct pt_value pt_report_duration(const struct pt_profile *profile)
 {
     const pt_i64 wall_ns = pt_profile_wall_ns(profile);
     return wall_ns > 0 ? pt_seconds(wall_ns) : pt_unknown(pt_end_unknown_reason);
+}
+
+struct pt_value pt_report_window(const struct pt_profile *profile, struct pt_arena *arena)
+{
+    const struct pt_session *session = profile->session;
+    char text[120];
+    if (!pt_session_is_window(session))
+        return pt_unknown("the whole run");
+    snprintf(text, sizeof text, "the last %s, from %s after its start on",
+             pt_fmt_duration(session->duration_ns - session->window_from_ns).text,
+             pt_fmt_duration(session->window_from_ns).text);
+    return text_in(arena, text);
 }

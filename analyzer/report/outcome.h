@@ -42,6 +42,8 @@ struct pt_value pt_report_started(const struct pt_profile *profile, struct pt_ar
 /* The first characters of the commit, as git shows them. */
 struct pt_value pt_report_commit(const struct pt_profile *profile, struct pt_arena *arena);
 /* In seconds. */
+/* "the last 10 m 00 s, from 2 h 03 m on"; unknown = the report is of the whole run. */
+struct pt_value pt_report_window(const struct pt_profile *profile, struct pt_arena *arena);
 struct pt_value pt_report_duration(const struct pt_profile *profile);
 
 #endif

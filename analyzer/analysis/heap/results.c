@@ -11,6 +11,7 @@
 
 #include "decode/phase_names.h"
 #include "facts/state.h"
+#include "model/window.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
 #include "util/whole.h"
@@ -27,10 +28,8 @@ static const char too_many_blocks[] = "more blocks were live at once than are fo
 
 static const char *why_unknown(const struct pt_process *process, const struct pt_heap_process *p)
 {
-    if (process->heap_mode == PT_HEAP_OFF)
-        return "heap recording was off";
-    if (pt_process_lacks_counters(process))
-        return "the trace file is cut short: its counters are missing";
+    if (pt_process_why_no_heap(process))
+        return pt_process_why_no_heap(process);
     if (process->quality.overwritten || process->quality.dropped || process->quality.corrupt_events)
         return "heap events were lost";
     if (p->not_followed)
@@ -237,7 +236,8 @@ static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_he
         is_off |= process->heap_mode == PT_HEAP_OFF;
         is_on |= process->heap_mode != PT_HEAP_OFF;
     }
-    const char *missing = pt_profile_counters_missing(profile, stage);
+    const bool is_window = pt_session_is_window(profile->session);
+    const char *missing = is_window ? pt_window_no_counters : pt_profile_counters_missing(profile, stage);
     if (!missing && is_off && !is_on)
         missing = "heap recording was off";
     const struct pt_value unknown = pt_unknown(missing);

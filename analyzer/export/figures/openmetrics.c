@@ -300,7 +300,7 @@ int pt_export_openmetrics(struct pt_session *session, const struct pt_export_opt
     struct pt_judged judged = {0};
     struct out out = {.judged = &judged, .stage = options->filter.stage};
     *ret_summary = (struct pt_export_summary){.processes = session->n_processes};
-    const int result = pt_judged_open(&judged, session, err);
+    const int result = pt_judged_open(&judged, session, options->since_ns, err);
     if (!result) {
         put_run(&out);
         put_grades(&out);

@@ -61,8 +61,7 @@ static void put_minutes(const struct pt_tabular_writer *writer, const struct pt_
 
 static struct pt_value heap_total(const struct pt_process *process, pt_u64 total)
 {
-    const bool is_known = process->heap_mode != PT_HEAP_OFF && !pt_process_lacks_counters(process);
-    return is_known ? pt_integer(total) : pt_unknown(NULL);
+    return pt_process_why_no_heap(process) ? pt_unknown(NULL) : pt_integer(total);
 }
 
 static void put_process(const struct pt_tabular_writer *writer, struct pt_judged *judged,
@@ -155,7 +154,7 @@ static void put_all(const struct pt_tabular_writer *writer, struct pt_judged *ju
 int pt_tabular_rows(const struct pt_tabular_writer *writer, struct pt_error *err)
 {
     struct pt_judged judged = {0};
-    const int result = pt_judged_open(&judged, writer->session, err);
+    const int result = pt_judged_open(&judged, writer->session, writer->options->since_ns, err);
     if (!result)
         put_all(writer, &judged);
     pt_judged_close(&judged);

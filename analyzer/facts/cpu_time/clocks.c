@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "model/window.h"
 #include "proftrace/payloads.h"
 
 enum { UNKNOWN_SWITCHES = -1, SHORTEST_WAIT_NS = 5000 };
@@ -44,25 +45,42 @@ static double preempted_ns(const struct pt_thread_clock *clock, const struct pt_
     return waits <= clock->may_have_waited ? fmin(rest_ns, preemptions * LONGEST_PREEMPTION_NS) : 0;
 }
 
-void pt_thread_clock_read(struct pt_thread_clock *clock, pt_i64 thread_start_ns, const struct pt_event *reading)
+static void take(struct pt_thread_clock *clock, const struct pt_event *reading)
 {
     const struct pt_ev_thread_clock *now = pt_event_as(reading, thread_clock);
-    begin(clock, thread_start_ns);
-    if (now->on_cpu_ns < clock->on_cpu_ns || reading->start_ns < clock->at_ns)
-        return;
-    const double between_ns = fmax((double)(reading->start_ns - clock->at_ns) - clock->in_calls_ns, 0);
-    const double computing_ns = fmin((double)(now->on_cpu_ns - clock->on_cpu_ns), between_ns);
-    const bool knows_switches = now->waits != (pt_u32)UNKNOWN_SWITCHES;
-    clock->computing_ns += computing_ns;
-    clock->between_ns += between_ns;
-    if (knows_switches && clock->knows_switches)
-        clock->preempted_ns += preempted_ns(clock, now, between_ns - computing_ns);
     clock->at_ns = reading->start_ns;
     clock->on_cpu_ns = now->on_cpu_ns;
     clock->waits = now->waits;
     clock->preemptions = now->preemptions;
-    clock->knows_switches = knows_switches;
+    clock->knows_switches = now->waits != (pt_u32)UNKNOWN_SWITCHES;
     clock->is_read = true;
     clock->in_calls_ns = 0;
     clock->may_have_waited = 0;
+}
+
+/* It ran before the window began: how long until then, its first reading there tells. */
+static bool is_cut(const struct pt_event *reading, pt_i64 thread_start_ns)
+{
+    const struct pt_session *session = reading->process->session;
+    return pt_session_is_window(session) && thread_start_ns <= session->window_from_ns;
+}
+
+void pt_thread_clock_read(struct pt_thread_clock *clock, pt_i64 thread_start_ns, const struct pt_event *reading)
+{
+    const struct pt_ev_thread_clock *now = pt_event_as(reading, thread_clock);
+    const bool knows_switches = now->waits != (pt_u32)UNKNOWN_SWITCHES;
+    begin(clock, thread_start_ns);
+    if (!clock->is_read && is_cut(reading, thread_start_ns)) {
+        take(clock, reading);
+        return;
+    }
+    if (now->on_cpu_ns < clock->on_cpu_ns || reading->start_ns < clock->at_ns)
+        return;
+    const double between_ns = fmax((double)(reading->start_ns - clock->at_ns) - clock->in_calls_ns, 0);
+    const double computing_ns = fmin((double)(now->on_cpu_ns - clock->on_cpu_ns), between_ns);
+    clock->computing_ns += computing_ns;
+    clock->between_ns += between_ns;
+    if (knows_switches && clock->knows_switches)
+        clock->preempted_ns += preempted_ns(clock, now, between_ns - computing_ns);
+    take(clock, reading);
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/window.h"
 #include "proftrace/payloads.h"
 #include "util/auto.h"
 #include "util/mem.h"
@@ -143,6 +144,8 @@ static double process_ns(const struct pt_kernel_counts *counts, const struct pt_
 {
     const struct pt_cpu_data *data = cpu->timelines[cpu->stage_of[process->index]].data;
     double ns = 0;
+    if (pt_session_is_window(process->session))
+        return NAN;
     if (process->state == PT_PROCESS_EXECED)
         return process->cpu_ns ? (double)process->cpu_ns : NAN;
     for (pt_u32 i = 0; i < process->n_threads; i++) {

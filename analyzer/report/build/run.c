@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/window.h"
 #include "report/grades.h"
 #include "report/log_tail.h"
 #include "report/outcome.h"
@@ -35,6 +36,8 @@ void pt_build_head(const struct pt_build *b)
         pt_doc_line(&doc->head, "dataset", "Dataset", PT_SHOW_TEXT, pt_text(doc->dataset));
     if (epochs > 0)
         pt_doc_line(&doc->head, "train_epochs", "Epochs", PT_SHOW_COUNT, pt_integer(pt_whole(epochs)));
+    if (pt_session_is_window(b->profile->session))
+        pt_doc_line(&doc->head, "window", "Window", PT_SHOW_TEXT, pt_report_window(b->profile, &doc->arena));
     pt_doc_line(&doc->head, "total_duration_s", "Duration", PT_SHOW_SECONDS, pt_report_duration(b->profile));
     if (run && run->host)
         pt_doc_line(&doc->head, "host", "Host", PT_SHOW_TEXT, pt_text(run->host));

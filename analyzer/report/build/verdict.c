@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "facts/wait_kind.h"
+#include "report/outcome.h"
 #include "util/auto.h"
 #include "util/str.h"
 #include "util/text/fmt.h"
@@ -179,6 +180,9 @@ static void put_program(struct pt_str *out, const struct pt_build *b, const stru
 void pt_build_verdict(const struct pt_build *b)
 {
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    const struct pt_value window = pt_report_window(b->profile, &b->doc->arena);
+    if (window.type == PT_VALUE_TEXT)
+        pt_str_printf(&text, "A window, %s. ", window.text);
     if (!b->doc->stages.n)
         pt_str_add(&text, "Nothing was captured.");
     else if (b->doc->stages.n > 1)

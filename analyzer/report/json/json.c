@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/window.h"
 #include "profile/views.h"
 #include "report/grades.h"
 #include "report/log_tail.h"
@@ -50,6 +51,13 @@ static void put_head(const struct pt_report_json *r)
                   run && run->pipeline.dataset ? pt_text(run->pipeline.dataset) : no_pipeline);
     pt_json_value(r->json, "train_epochs", PT_SHOW_COUNT, epochs > 0 ? pt_integer(pt_whole(epochs)) : no_pipeline);
     pt_json_value(r->json, "total_duration_s", PT_SHOW_SECONDS, pt_report_duration(r->profile));
+    if (pt_session_is_window(r->profile->session)) {
+        const struct pt_session *session = r->profile->session;
+        pt_json_object(r->json, "window");
+        pt_json_value(r->json, "from_s", PT_SHOW_SECONDS, pt_seconds(session->window_from_ns));
+        pt_json_value(r->json, "until_s", PT_SHOW_SECONDS, pt_seconds(session->duration_ns));
+        pt_json_end(r->json);
+    }
     put_machine(r);
 }
 

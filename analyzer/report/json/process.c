@@ -19,9 +19,7 @@ static void put_heap(const struct pt_report_json *r, const struct pt_process *pr
 {
     const struct pt_metrics *metrics = &r->profile->metrics;
     const struct pt_scope scope = pt_scope_process(process->index);
-    const char *why = process->heap_mode == PT_HEAP_OFF    ? "heap recording was off"
-                      : pt_process_lacks_counters(process) ? cut_short
-                                                           : NULL;
+    const char *why = pt_process_why_no_heap(process);
     const struct pt_value unknown = pt_unknown(why);
     pt_json_object(r->json, "heap");
     pt_json_value(r->json, "allocs", PT_SHOW_COUNT, why ? unknown : pt_integer(process->heap->allocs));

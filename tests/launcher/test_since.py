@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""`--since`: the figures of a window are those that the program noted itself for it, on a run that goes on and on one that has ended."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import jsonschema
+
+from launcher_case import LIBRARY, LauncherCase, clean_environment
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "report.schema.json"), encoding="utf-8") as _file:
+    SCHEMA = json.load(_file)
+# Much at first, then a long sleep, then what the window has: counts, bytes and seconds of it go to a log of its own.
+PROGRAM = """
+import json, os, sys, time
+file = os.open("/etc/passwd", os.O_RDONLY)
+out = os.open("out", os.O_WRONLY | os.O_CREAT)
+for i in range(400):
+    os.pread(file, 9, 0); os.write(out, b"x" * 100)
+time.sleep(float(sys.argv[1]))
+begin = time.monotonic()
+slept = 0
+for i in range(77):
+    os.pread(file, 10, 0)
+for i in range(33):
+    os.write(out, b"y" * 7)
+for i in range(3):
+    before = time.monotonic(); time.sleep(0.1); slept += time.monotonic() - before
+log = {"reads": 77, "read_bytes": 770, "writes": 33, "written_bytes": 231, "slept_s": slept, "s": time.monotonic() - begin}
+os.write(1, (json.dumps(log) + "\\n").encode())
+if len(sys.argv) > 2: sys.stdin.readline()
+os._exit(0)
+"""
+
+
+class Since(LauncherCase):
+    def report(self, *options):
+        done = self.proftrace("report", "run", "--format", "json", *options)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        report = json.loads(done.stdout)
+        jsonschema.validate(report, SCHEMA)
+        return report
+
+    def check_window(self, log, since_s, report):
+        """Its own log, and what the library wrote for it: the line of JSON, as a write to stdout."""
+        (process,) = report["processes"]
+        io = process["io"]
+        self.assertEqual([io["read"]["calls"], io["read"]["bytes"]], [log["reads"], log["read_bytes"]])
+        self.assertEqual(io["write"]["calls"], log["writes"] + 1)
+        self.assertEqual(io["write"]["bytes"], log["written_bytes"] + len(json.dumps(log)) + 1)
+        self.assertEqual(io["open"]["calls"], 0)
+        window = report["window"]
+        self.assertAlmostEqual(window["until_s"] - window["from_s"], since_s, places=6)
+        self.assertAlmostEqual(report["total_duration_s"], since_s, places=6)
+        calls = {row["call"]: row for row in report["stages"][0]["calls"]}
+        self.assertEqual(calls["pread" if "pread" in calls else "read"]["calls"], log["reads"])
+        # What has no times is null, with the reason.
+        self.assertIsNone(process["heap"]["allocs"])
+        self.assertIn("not known of a window", process["heap"]["allocs_reason"])
+        self.assertTrue([note for note in report["trace_quality"]["notes"] if note.startswith("a window: the last ")])
+
+    def test_of_a_run_that_has_ended(self):
+        done = self.proftrace("run", "--no-report", "-o", "run", "--interval", "100", "--", sys.executable, "-c", PROGRAM, "2.5", text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        log = json.loads(done.stdout)
+        whole, report = self.report(), self.report("--since", "1.5s")
+        self.assertNotIn("window", whole)
+        self.assertEqual(whole["processes"][0]["io"]["write"]["calls"], 434)
+        self.check_window(log, 1.5, report)
+        stage = report["stages"][0]
+        # It slept for all of the window but what it did: the sleep that began before is cut.
+        time = {key: value for key, value in stage["time"].items() if isinstance(value, float) and key not in ("wall_s", "computing_s")}
+        self.assertAlmostEqual(sum(time.values()), stage["time"]["wall_s"], delta=0.02)
+        self.assertGreater(time["sleep_s"], 1.5 - log["s"] - 0.3 + log["slept_s"])
+        self.assertLess(time["sleep_s"], 1.5)
+        # Of samples those of the window.
+        self.assertLess(stage["cpu_percent_avg"], 30)
+        self.assertGreater(stage["rss_mb_max"], 1)
+        self.assertEqual(stage["status"], "ok")
+
+    def test_all_of_it_is_the_whole_report(self):
+        done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", PROGRAM, "0.1", text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.report("--since", "10m"), self.report())
+        self.assertEqual(self.proftrace("report", "run", "--since", "-1s").returncode, 2)
+
+    def test_of_a_run_that_goes_on(self):
+        os.mkdir(os.path.join(self.folder, "run"), 0o700)
+        environment = clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_SESSION=os.path.join(self.folder, "run"))
+        process = subprocess.Popen([sys.executable, "-c", PROGRAM, "6", "stay"], cwd=self.folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(self.end, process)
+        log = json.loads(process.stdout.readline())
+        report = self.report("--since", "4s")
+        self.check_window(log, 4, report)
+        self.assertEqual(report["stages"][0]["status"], "running")
+        self.assertIsNone(report["stages"][0]["cpu_percent_avg"])
+        stats = json.loads(self.proftrace("stats", "run", "--since", "4s", "--json").stdout)
+        rows = {row["call"]: row for row in stats["stages"][0]["calls"]}
+        self.assertEqual(rows["write"]["calls"], log["writes"] + 1)
+        shown = self.proftrace("report", "run", "--since", "4s").stdout.decode()
+        self.assertRegex(" ".join(shown.split()), r"\AA window, the last 4\.00 s, from \S+ s after its start on\.")
+
+    def test_exports(self):
+        done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", PROGRAM, "2.5", text=True)
+        log = json.loads(done.stdout)
+        self.assertEqual(self.proftrace("export", "run", "--to", "openmetrics", "--since", "1.5s", "-o", "figures").returncode, 0)
+        with open(os.path.join(self.folder, "figures"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertRegex(text, rf'proftrace_stage_calls{{stage="\S+",call="write"}} {log["writes"] + 1}\n')
+        self.assertIn("proftrace_run_duration_seconds 1.5\n", text)
+        self.assertEqual(self.proftrace("export", "run", "--to", "csv", "--since", "1.5s", "-o", "events.csv").returncode, 0)
+        with open(os.path.join(self.folder, "events.csv"), encoding="utf-8") as file:
+            writes = [line for line in file if ",write," in line or "io_write" in line]
+        self.assertEqual(len(writes), log["writes"] + 1)
+        self.assertEqual(self.proftrace("export", "run", "--to", "csv", "--since", "1s", "--from", "1s", "-o", "-").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
