@@ -32,9 +32,11 @@ class ServeCase(unittest.TestCase):
         cls.record("failed", "sh", "-c", "exit 3", status=3)
 
     @classmethod
-    def record(cls, name, *command, status=0):
-        done = subprocess.run([PROFTRACE, "run", "--no-report", "-o", cls.runs / name, "--", *command], capture_output=True, text=True, check=False, timeout=100, env=environment())
+    def record(cls, name, *command, status=0, **more):
+        """What it wrote."""
+        done = subprocess.run([PROFTRACE, "run", "--no-report", "-o", cls.runs / name, "--", *command], capture_output=True, text=True, check=False, timeout=100, env=environment(**more))
         assert done.returncode == status, done.stderr
+        return done.stdout
 
     def setUp(self):
         self.server = subprocess.Popen([PROFTRACE, "serve", "--port", "0", self.runs], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())

@@ -2,7 +2,8 @@
  *
  * The program's own annotations: ranges with total and self time, steps, epochs, marks.
  *
- * Threads: one. State: a stack of open ranges per thread that uses them, a sum per name and stage (at most MAX_NAMES).
+ * Threads: one. State: a stack of open ranges per thread that uses them, a sum per name and stage (at most MAX_NAMES),
+ * and one per hour of each that a promise was made for (at most MAX_HOURS).
  * Never: requires a range to end: an open one ends with its thread, or with its process if another thread could have
  * ended it.
  */
@@ -13,14 +14,18 @@
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "profile/histogram.h"
+#include "util/whole.h"
 
-enum { MAX_DEPTH = 64, MAX_NAMES = 4096, MAX_ROWS = 50, MAX_OVERLAPPING = 1024 };
+enum { MAX_DEPTH = 64, MAX_NAMES = 4096, MAX_ROWS = 50, MAX_OVERLAPPING = 1024, MAX_HOURS = 4096 };
+#define HOUR_NS 3600000000000
 
 struct range {
     const char *name;
     pt_u32 stage;
     pt_u64 calls;
     pt_i64 total_ns, self_ns;
+    pt_i64 sla_ns; /* a call must not take longer, as the program said; 0 = it did not */
+    pt_u64 violations;
     bool overlaps; /* some overlap others or span threads: they have no self time */
     struct pt_histogram *durations;
 };
@@ -48,8 +53,18 @@ struct stage_steps {
     struct pt_histogram durations;
 };
 
+/* Calls of a range that ended in one hour of the run; only of ranges with a promise. */
+struct range_hour {
+    pt_u32 range, hour;
+    pt_u64 violations;
+    struct pt_histogram durations;
+};
+
 struct ranges {
     struct pt_profile *profile;
+    struct {
+        PT_VEC(struct range_hour *);
+    } hours;
     PT_VEC(struct range);
     struct {
         PT_VEC(struct user_thread *);
@@ -116,17 +131,46 @@ static void push(struct ranges *ranges, struct user_thread *thread, const struct
     thread->depth++;
 }
 
+static void add_to_hour(struct ranges *ranges, pt_u32 index, pt_i64 end_ns, pt_i64 ns)
+{
+    const struct range *range = &ranges->items[index];
+    const pt_u32 hour = end_ns > 0 ? (pt_u32)(end_ns / HOUR_NS) : 0;
+    size_t i = ranges->hours.n;
+    while (i && !(ranges->hours.items[i - 1]->range == index && ranges->hours.items[i - 1]->hour == hour))
+        i--;
+    if (!i) {
+        if (ranges->hours.n >= MAX_HOURS)
+            return;
+        struct range_hour *new = pt_calloc(1, sizeof *new);
+        new->range = index;
+        new->hour = hour;
+        pt_vec_push(&ranges->hours, new);
+        i = ranges->hours.n;
+    }
+    ranges->hours.items[i - 1]->violations += ns > range->sla_ns;
+    pt_histogram_add(&ranges->hours.items[i - 1]->durations, (pt_u64)ns);
+}
+
+static void add_call(struct ranges *ranges, pt_u32 index, pt_i64 end_ns, pt_i64 ns)
+{
+    struct range *range = &ranges->items[index];
+    range->calls++;
+    range->total_ns += ns;
+    pt_histogram_add(range->durations, (pt_u64)ns);
+    if (!range->sla_ns)
+        return;
+    range->violations += ns > range->sla_ns;
+    add_to_hour(ranges, index, end_ns, ns);
+}
+
 static void pop(struct ranges *ranges, struct user_thread *thread, pt_i64 end_ns)
 {
     if (!thread->depth || --thread->depth >= MAX_DEPTH)
         return;
     const struct open_range *open = &thread->open[thread->depth];
     const pt_i64 ns = end_ns > open->start_ns ? end_ns - open->start_ns : 0;
-    struct range *range = &ranges->items[open->range];
-    range->calls++;
-    range->total_ns += ns;
-    range->self_ns += ns > open->inner_ns ? ns - open->inner_ns : 0;
-    pt_histogram_add(range->durations, (pt_u64)ns);
+    ranges->items[open->range].self_ns += ns > open->inner_ns ? ns - open->inner_ns : 0;
+    add_call(ranges, open->range, end_ns, ns);
     if (thread->depth)
         thread->open[thread->depth - 1].inner_ns += ns;
 }
@@ -144,11 +188,8 @@ static void open_overlapping(struct ranges *ranges, const struct pt_event *e, pt
 static void end_overlapping(struct ranges *ranges, const struct open_range *open, pt_i64 end_ns)
 {
     const pt_i64 ns = end_ns > open->start_ns ? end_ns - open->start_ns : 0;
-    struct range *range = &ranges->items[open->range];
-    range->calls++;
-    range->total_ns += ns;
-    range->overlaps = true;
-    pt_histogram_add(range->durations, (pt_u64)ns);
+    ranges->items[open->range].overlaps = true;
+    add_call(ranges, open->range, end_ns, ns);
 }
 
 static void close_overlapping(struct ranges *ranges, const struct pt_event *e)
@@ -162,6 +203,24 @@ static void close_overlapping(struct ranges *ranges, const struct pt_event *e)
     const struct open_range open = ranges->overlapping.items[i - 1].open;
     ranges->overlapping.items[i - 1] = ranges->overlapping.items[--ranges->overlapping.n];
     end_overlapping(ranges, &open, e->start_ns);
+}
+
+/* ---- promises ---- */
+
+/* A counter "request.sla_s": a call of the range "request" should take no longer than its value. */
+static void note_promise(struct ranges *ranges, const struct pt_event *e, pt_u32 stage)
+{
+    static const char ending[] = ".sla_s";
+    const struct pt_ev_counter *counter = pt_event_as(e, counter);
+    const char *name = pt_process_string(e->process, counter->name);
+    const size_t n = name ? strlen(name) : 0, end = sizeof ending - 1;
+    char range[256];
+    if (n <= end || n - end >= sizeof range || strcmp(name + n - end, ending) != 0 ||
+        !(counter->value > 0 && counter->value < 1e9))
+        return;
+    snprintf(range, sizeof range, "%.*s", (int)(n - end), name);
+    const pt_u32 index = range_of(ranges, stage, range); /* which may move them */
+    ranges->items[index].sla_ns = pt_whole_signed(counter->value * 1e9);
 }
 
 /* ---- events ---- */
@@ -192,6 +251,9 @@ static void event(void *state, const struct pt_event *e)
     case PT_KIND_range_close:
         close_overlapping(ranges, e);
         break;
+    case PT_KIND_counter:
+        note_promise(ranges, e, stage);
+        break;
     case PT_KIND_step:
         step(&ranges->stages[stage], thread, e->start_ns);
         break;
@@ -217,20 +279,38 @@ static int by_time(const void *a, const void *b)
 struct range_row {
     const char *name;
     pt_u64 calls;
-    double total_s, p50_s, p95_s;
-    struct pt_value self_s;
+    double total_s, p50_s, p95_s, p99_s;
+    struct pt_value self_s, sla_s, violations;
 };
 
 static const struct pt_column columns[] = {
     PT_COLUMN(struct range_row, name, TEXT, "Range"),       PT_COLUMN(struct range_row, calls, COUNT, "Calls"),
     PT_COLUMN(struct range_row, total_s, SECONDS, "Total"), PT_COLUMN(struct range_row, self_s, SECONDS, "Self"),
     PT_COLUMN(struct range_row, p50_s, SECONDS, "p50"),     PT_COLUMN(struct range_row, p95_s, SECONDS, "p95"),
+    PT_COLUMN(struct range_row, p99_s, SECONDS, "p99"),     PT_COLUMN(struct range_row, sla_s, SECONDS, "Promised"),
+    PT_COLUMN(struct range_row, violations, COUNT, "Slower"),
 };
 static const struct pt_table_kind by_name = {PT_VIEW_ranges, .most = MAX_ROWS, PT_COLUMNS(columns)};
 
+static bool has_promises(const struct ranges *ranges, pt_u32 stage)
+{
+    for (size_t i = 0; i < ranges->n; i++)
+        if (ranges->items[i].stage == stage && ranges->items[i].sla_ns)
+            return true;
+    return false;
+}
+
+static double quantile_s(const struct pt_histogram *durations, double quantile)
+{
+    return (double)pt_histogram_quantile(durations, quantile) / 1e9;
+}
+
 static void table_of_ranges(const struct ranges *ranges, pt_u32 stage, struct pt_metrics *metrics)
 {
-    struct pt_rows rows = pt_rows(metrics, pt_scope_stage(stage), &by_name);
+    const struct pt_value no_promise = pt_unknown("the program promised nothing for it");
+    struct pt_table_kind kind = by_name;
+    kind.n_columns -= has_promises(ranges, stage) ? 0 : 2;
+    struct pt_rows rows = pt_rows(metrics, pt_scope_stage(stage), &kind);
     for (size_t i = 0; i < ranges->n; i++) {
         const struct range *range = &ranges->items[i];
         if (range->stage != stage || !range->calls || !pt_rows_have_room(&rows))
@@ -241,9 +321,53 @@ static void table_of_ranges(const struct ranges *ranges, pt_u32 stage, struct pt
                         .calls = range->calls,
                         .total_s = (double)range->total_ns / 1e9,
                         .self_s = range->overlaps ? pt_unknown("it overlaps other ranges") : pt_seconds(range->self_ns),
-                        .p50_s = (double)pt_histogram_quantile(range->durations, 0.50) / 1e9,
-                        .p95_s = (double)pt_histogram_quantile(range->durations, 0.95) / 1e9,
+                        .p50_s = quantile_s(range->durations, 0.50),
+                        .p95_s = quantile_s(range->durations, 0.95),
+                        .p99_s = quantile_s(range->durations, 0.99),
+                        .sla_s = range->sla_ns ? pt_seconds(range->sla_ns) : no_promise,
+                        .violations = range->sla_ns ? pt_integer(range->violations) : no_promise,
                     });
+    }
+}
+
+/* ---- by hour ---- */
+
+struct hour_row {
+    const char *name;
+    double hour_s, mean_s, p50_s, p95_s, p99_s, max_s, sla_s;
+    pt_u64 calls, violations;
+};
+
+static const struct pt_column hour_columns[] = {
+    PT_COLUMN(struct hour_row, name, TEXT, "Range"),       PT_COLUMN(struct hour_row, hour_s, SECONDS, "Hour from"),
+    PT_COLUMN(struct hour_row, calls, COUNT, "Calls"),     PT_COLUMN(struct hour_row, mean_s, SECONDS, "Mean"),
+    PT_COLUMN(struct hour_row, p50_s, SECONDS, "p50"),     PT_COLUMN(struct hour_row, p95_s, SECONDS, "p95"),
+    PT_COLUMN(struct hour_row, p99_s, SECONDS, "p99"),     PT_COLUMN(struct hour_row, max_s, SECONDS, "Longest"),
+    PT_COLUMN(struct hour_row, sla_s, SECONDS, "Promised"), PT_COLUMN(struct hour_row, violations, COUNT, "Slower"),
+};
+static const struct pt_table_kind by_hour = {PT_VIEW_requests, .most = MAX_HOURS, PT_COLUMNS(hour_columns)};
+
+/* Hours are in the order of time, as the events were. */
+static void table_of_hours(const struct ranges *ranges, pt_u32 stage, struct pt_metrics *metrics)
+{
+    struct pt_rows rows = pt_rows(metrics, pt_scope_stage(stage), &by_hour);
+    for (size_t i = 0; i < ranges->hours.n; i++) {
+        const struct range_hour *hour = ranges->hours.items[i];
+        const struct range *range = &ranges->items[hour->range];
+        if (range->stage != stage || !pt_rows_have_room(&rows))
+            continue;
+        pt_rows_add(&rows, &(struct hour_row){
+                               .name = pt_metrics_text(metrics, range->name),
+                               .hour_s = hour->hour * (HOUR_NS / 1e9),
+                               .calls = hour->durations.count,
+                               .mean_s = (double)hour->durations.sum / (double)hour->durations.count / 1e9,
+                               .p50_s = quantile_s(&hour->durations, 0.50),
+                               .p95_s = quantile_s(&hour->durations, 0.95),
+                               .p99_s = quantile_s(&hour->durations, 0.99),
+                               .max_s = (double)hour->durations.max / 1e9,
+                               .sla_s = (double)range->sla_ns / 1e9,
+                               .violations = hour->violations,
+                           });
     }
 }
 
@@ -269,6 +393,8 @@ static void finish(void *state, struct pt_profile *profile)
     }
     for (size_t i = 0; i < ranges->overlapping.n; i++)
         end_overlapping(ranges, &ranges->overlapping.items[i].open, ranges->overlapping.items[i].process->end_ns);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        table_of_hours(ranges, stage, &profile->metrics); /* before they are sorted: hours know them by number */
     if (ranges->n)
         qsort(ranges->items, ranges->n, sizeof *ranges->items, by_time);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
@@ -277,6 +403,9 @@ static void finish(void *state, struct pt_profile *profile)
     }
     for (size_t i = 0; i < ranges->n; i++)
         free(ranges->items[i].durations);
+    for (size_t i = 0; i < ranges->hours.n; i++)
+        free(ranges->hours.items[i]);
+    free(ranges->hours.items);
     free(ranges->items);
     free(ranges->threads.items);
     free(ranges->stages);

@@ -272,7 +272,10 @@ static void put_ranges(struct out *out)
         {"range_calls", "calls", "How often a range of the program ran."},
         {"range_seconds", "total_s", "Time within a range, of all calls."},
         {"range_p50_seconds", "p50_s", "Median time of a call of a range."},
-        {"range_p95_seconds", "p95_s", "Time that 95 of 100 calls of a range stay below."}};
+        {"range_p95_seconds", "p95_s", "Time that 95 of 100 calls of a range stay below."},
+        {"range_p99_seconds", "p99_s", "Time that 99 of 100 calls of a range stay below."},
+        {"range_sla_seconds", "sla_s", "What the program promised for a call of a range."},
+        {"range_sla_violations", "violations", "Calls of a range that took longer than promised."}};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         begin(out, families[i][0], families[i][2]);
         each_stage(out, put_range, families[i][1]);

@@ -12,6 +12,7 @@ from . import marks
 from .forks import Locked
 
 MOST_KEPT = 1_000_000
+SAY_EVERY_S = 60  # what was promised, to a trace: a report of its last minutes knows it, too
 
 
 def percentile(ordered: List[float], share: float) -> float:
@@ -24,7 +25,8 @@ def percentile(ordered: List[float], share: float) -> float:
 
 
 class RequestProfiler(Locked):
-    """Times requests, on any thread; each is a range called `name` in the trace. The last million are kept.
+    """Times requests, on any thread; each is a range called `name` in the trace, whose report has
+    percentiles and, by the hour, how many took longer than `sla_s`. The last million are kept.
 
     >>> requests = RequestProfiler(sla_s=2.0)
     >>> with requests.profile_request():
@@ -37,6 +39,8 @@ class RequestProfiler(Locked):
         super().__init__()
         self.sla_s = sla_s
         self._range = marks.range(name)
+        self._sla_name = f"{name}.sla_s"
+        self._said = -math.inf
         self._done: Deque[Tuple[float, float, Optional[str]]] = collections.deque(maxlen=MOST_KEPT)
 
     @contextlib.contextmanager
@@ -50,6 +54,9 @@ class RequestProfiler(Locked):
         '42'
         """
         begin = time.monotonic()
+        if begin - self._said > SAY_EVERY_S:
+            self._said = begin
+            marks.counter(self._sla_name, self.sla_s)
         try:
             with self._range:
                 yield
