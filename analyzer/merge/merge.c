@@ -94,7 +94,16 @@ static void remove_first(struct merge *m)
     replay(m, NO_MORE);
 }
 
-/* Skip blocks that lie wholly after the filter's end; false when none is left. */
+/* The next one begins before the filter does; a second for times that were interpolated. */
+static bool is_early(const struct merge *m, const struct reader *r)
+{
+    enum { SLACK_NS = 1000000000 };
+    const struct pt_slot_blocks *blocks = r->in->from.blocks;
+    return m->filter.from_ns > SLACK_NS && !r->in->from.is_unordered && r->block + 1 < r->in->end_block &&
+           pt_scale_time(r->in->from.scale, blocks->items[r->block + 1].first_ticks) < m->filter.from_ns - SLACK_NS;
+}
+
+/* Skip blocks that lie wholly before the filter's start or after its end; false when none is left. */
 static bool has_block(const struct merge *m, struct reader *r)
 {
     const struct pt_slot_blocks *blocks = r->in->from.blocks;
@@ -102,7 +111,7 @@ static bool has_block(const struct merge *m, struct reader *r)
         const struct pt_block_ref *ref = &blocks->items[r->block];
         const bool is_late =
             m->filter.until_ns && pt_scale_time(r->in->from.scale, ref->first_ticks) >= m->filter.until_ns;
-        if (pt_block_ref_events(ref) && !is_late)
+        if (pt_block_ref_events(ref) && !is_late && !is_early(m, r))
             return true;
         r->block++;
     }

@@ -40,7 +40,7 @@ struct pt_column {
 /* The same, of a field that has the name of its key. */
 #define PT_COLUMN(row, field, show, label) PT_COLUMN_AT(row, field, #field, show, label)
 
-#define PT_MAX_COLUMNS 32
+#define PT_MAX_COLUMNS 40
 
 /* What a table is, before it has rows. */
 struct pt_table_kind {

