@@ -157,7 +157,8 @@ class Top(LauncherCase):
         window_s = found["window_s"]
         self.assertAlmostEqual(row["read_bytes_per_s"] * window_s, io["read"]["bytes"], delta=0.01)
         self.assertAlmostEqual(row["written_bytes_per_s"] * window_s, io["write"]["bytes"], delta=0.01)
-        for key, ours in ("sleeping_percent", ("sleep",)), ("reading_percent", ("read", "pread")), ("writing_percent", ("write",)):
+        for key, ours in ("sleeping_percent", ("wait_sleep",)), ("reading_percent", ("read", "pread")), ("writing_percent", ("write",)):
+            self.assertTrue(set(ours) & set(calls), list(calls))
             seconds = sum(calls[call]["total_s"] for call in ours if call in calls)
             self.assertAlmostEqual(row[key] / 100 * window_s, seconds, delta=2e-5, msg=key)
         self.assertGreater(row["lock_percent"] / 100 * window_s, 0.15)

@@ -23,8 +23,9 @@
 #include "rows.h"
 #include "screen.h"
 
-/* A look costs more, the more processes there are: then it is taken less often. */
-#define COST_FACTOR 100
+/* A look costs more, the more processes there are: then it is taken less often, so that all that was used since the
+ * start stays below 1 % of a core, with some room for the look that comes next. */
+#define COST_FACTOR 160
 #define USUAL_INTERVAL_NS 3000000000
 #define SINGLE_INTERVAL_NS 1000000000
 
@@ -42,6 +43,7 @@ struct top {
     struct pt_top_phases phases;
     struct pt_top_view view;
     struct pt_screen screen;
+    pt_u64 begin_ns;
     pt_i64 pause_ns; /* until the next look */
     bool is_paused, has_help, has_quit, is_over;
 };
@@ -51,7 +53,6 @@ struct top {
 /* The newer of the two becomes the older. */
 static int look_again(struct top *top, struct pt_error *err)
 {
-    const pt_u64 before_ns = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (top->now.at_ns) {
         pt_top_look_close(&top->before);
         top->before = top->now;
@@ -60,7 +61,8 @@ static int look_again(struct top *top, struct pt_error *err)
     if (pt_top_look_open(&top->now, top->request->run, err) < 0 ||
         pt_top_phases_follow(&top->phases, pt_run_session(&top->now.run), err) < 0)
         return -1;
-    const pt_i64 rest_ns = (pt_i64)(COST_FACTOR * (pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns));
+    const pt_u64 due_ns = top->begin_ns + COST_FACTOR * pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const pt_i64 rest_ns = (pt_i64)(due_ns - top->now.at_ns);
     const bool is_single = top->request->is_once || top->request->json || !top->before.at_ns;
     const pt_i64 usual_ns = is_single ? SINGLE_INTERVAL_NS : USUAL_INTERVAL_NS;
     top->pause_ns = top->request->interval_ns       ? top->request->interval_ns
@@ -240,7 +242,7 @@ static bool is_pid(const char *text)
 
 static int run(const struct request *request, struct pt_error *err)
 {
-    struct top top = {.request = request, .view = {.by = (enum pt_top_by)request->by, .is_for_people = true}};
+    struct top top = {.request = request, .begin_ns = pt_monotonic_ns(), .view = {.by = (enum pt_top_by)request->by, .is_for_people = true}};
     int result = 0;
     top.screen.signals_fd = -1;
     if (!request->is_once && !request->json)
