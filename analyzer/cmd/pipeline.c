@@ -256,6 +256,12 @@ static const char *look_at_core(void *context, const char *stage, pid_t pid, con
     return pt_stuck_core(stuck, pid, cwd) ? stuck->reason : "";
 }
 
+static const char *stacks(void *context)
+{
+    const struct pt_stuck *stuck = context;
+    return pt_str_text(&stuck->folded);
+}
+
 static bool read_done(void *path, struct pt_launch_done *ret_done)
 {
     return pt_stuck_read_done(path, ret_done);
@@ -283,8 +289,9 @@ static int run(const struct request *request, const struct pt_config *config, co
     struct pt_stuck stuck = {.run_fd = dir.fd};
     const struct pt_runner_request what = {
         config, plan,         &dir,  library, &signals, request->keep_temp, request->stall_s * 1000000000,
-        look,   look_at_core, &stuck, read_done, (void *)(size_t)dir.path};
+        look,   look_at_core, stacks, &stuck, read_done, (void *)(size_t)dir.path};
     const int code = run_in(request, &what, &signals, err);
+    pt_str_fini(&stuck.folded);
     pt_session_dir_close(&dir);
     return code;
 }

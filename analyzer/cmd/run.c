@@ -201,7 +201,9 @@ static void say_where_it_hangs(void *context, pid_t pid, enum pt_launch_still wh
     put_heading(traced->request, why, heading, sizeof heading);
     stuck->run_fd = traced->dir->fd;
     stuck->stage = traced->stage;
-    if (!pt_stuck_look(stuck, pid, heading))
+    const bool is_new = pt_stuck_look(stuck, pid, heading);
+    traced->recorded_stage.stacks = stuck->folded.n ? pt_str_text(&stuck->folded) : NULL;
+    if (!is_new)
         return;
     /* Who asks where a program is, is told; that it hangs is not said by that. */
     if (why != PT_LAUNCH_ASKED)
@@ -300,6 +302,7 @@ static const char *why_it_failed(struct traced *traced)
     if (!WIFSIGNALED(result->wait_status) || !WCOREDUMP(result->wait_status) ||
         !pt_stuck_core(&traced->stuck, result->pid, "."))
         return result->why;
+    traced->recorded_stage.stacks = pt_str_text(&traced->stuck.folded);
     pt_str_printf(&traced->why, "%s: %s", result->why, traced->stuck.reason);
     return pt_str_text(&traced->why);
 }
@@ -422,6 +425,7 @@ static int run(const struct request *request, struct pt_error *err)
     pt_str_fini(&traced.log_notes);
     pt_str_fini(&traced.stalls);
     pt_str_fini(&traced.why);
+    pt_str_fini(&traced.stuck.folded);
     pt_session_dir_close(&dir);
     pt_sampler_free(traced.sampler);
     return done < 0 ? -1 : pt_end_as(traced.result.wait_status);

@@ -149,6 +149,12 @@ static const char *killed_text(struct pt_runner *runner, const struct pt_launch_
                             pt_fmt_duration((pt_i64)result->stop_ns).text);
 }
 
+static const char *keep_stacks(struct pt_runner *runner)
+{
+    const char *stacks = runner->request->stacks(runner->request->look_context);
+    return *stacks ? pt_runner_format(runner, "%s", stacks) : NULL;
+}
+
 static const char *why_it_failed(struct pt_runner *runner, size_t index)
 {
     const struct pt_runner_request *request = runner->request;
@@ -157,6 +163,8 @@ static const char *why_it_failed(struct pt_runner *runner, size_t index)
     if (WIFSIGNALED(result->wait_status) && WCOREDUMP(result->wait_status))
         where =
             request->look_at_core(request->look_context, runner->run.stages[index].name, result->pid, cwd ? cwd : ".");
+    if (*where)
+        runner->run.stages[index].stacks = keep_stacks(runner);
     return *where ? pt_runner_format(runner, "%s: %s", result->why, where) : result->why;
 }
 
@@ -236,6 +244,7 @@ static void look_at_stage(void *context, pid_t pid, enum pt_launch_still why)
     pt_status_line_erase(&runner->status_line);
     const char *found = request->look(request->look_context, stage->name, pid, heading);
     stage->stuck = *found ? pt_runner_format(runner, "%s", found) : NULL;
+    stage->stacks = keep_stacks(runner);
     note(runner, stage,
          pt_runner_format(runner, "%s%s%s; stacks.txt has the stacks of all its threads", heading, *found ? ": " : "",
                           found));

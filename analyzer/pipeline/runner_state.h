@@ -27,7 +27,9 @@ struct pt_runner_request {
     const char *(*look)(void *context, const char *stage, pid_t pid, const char *why);
     /* Of one that died and left a core dump: where it died; "" = not known. */
     const char *(*look_at_core)(void *context, const char *stage, pid_t pid, const char *cwd);
-    void *look_context; /* of both */
+    /* The stacks of the last of either, for reports; "" = none. */
+    const char *(*stacks)(void *context);
+    void *look_context; /* of these */
     /* What the trace files of the run say has been done; false: nothing yet. */
     bool (*read_done)(void *context, struct pt_launch_done *ret_done);
     void *done_context;

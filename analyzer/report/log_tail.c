@@ -75,3 +75,14 @@ struct pt_log_tail pt_log_tail(const char *run_directory, const char *name, stru
     }
     return tail;
 }
+
+unsigned pt_stack_lines(const char *stacks, const char *ret_lines[static PT_RUN_STUCK_LINES], struct pt_arena *arena)
+{
+    unsigned n = 0;
+    for (const char *at = stacks; at && *at && n < PT_RUN_STUCK_LINES; n++) {
+        const size_t bytes = strcspn(at, "\n");
+        ret_lines[n] = pt_arena_text(arena, at, bytes);
+        at += bytes + (at[bytes] == '\n');
+    }
+    return n;
+}

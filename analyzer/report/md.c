@@ -114,20 +114,20 @@ static void put_fence(struct pt_str *out, pt_u32 number, size_t ticks)
 }
 
 /* The last lines of a log, in a fence that none of them can close. */
-static void put_log(struct pt_str *out, const struct pt_doc_failure *failure, pt_u32 number)
+static void put_log(struct pt_str *out, const char *const *lines, pt_u32 n_lines, pt_u32 number)
 {
     size_t ticks = 3;
-    for (pt_u32 i = 0; i < failure->n_lines; i++) {
-        const size_t run = longest_run(failure->lines[i], '`');
+    for (pt_u32 i = 0; i < n_lines; i++) {
+        const size_t run = longest_run(lines[i], '`');
         ticks = run >= ticks ? run + 1 : ticks;
     }
-    if (!failure->n_lines)
+    if (!n_lines)
         return;
     pt_str_char(out, '\n');
     put_fence(out, number, ticks);
-    for (pt_u32 i = 0; i < failure->n_lines; i++) {
+    for (pt_u32 i = 0; i < n_lines; i++) {
         PT_AUTO(pt_str_fini) struct pt_str cut = {0};
-        pt_text_shorten(&cut, failure->lines[i], LONGEST_LOG_LINE, "...");
+        pt_text_shorten(&cut, lines[i], LONGEST_LOG_LINE, "...");
         put_indent(out, number);
         pt_sanitize_terminal(out, pt_str_text(&cut));
         pt_str_char(out, '\n');
@@ -151,7 +151,8 @@ static void put_failure(struct pt_str *out, const struct pt_doc_failure *failure
     pt_str_add(out, "**\n");
     if (failure->log)
         put_fact(out, number, "log", failure->log);
-    put_log(out, failure, number);
+    put_log(out, failure->lines, failure->n_lines, number);
+    put_log(out, failure->stacks, failure->n_stacks, number);
     pt_str_char(out, '\n');
 }
 

@@ -16,6 +16,8 @@
 
 #define PT_RUN_FILE "run.json"
 
+enum { PT_RUN_STUCK_LINES = 40 }; /* of its stacks */
+
 /* One resource over a stage, with the reason why it is unknown, or not quite what its name says. Totals have no mean.
  */
 struct pt_run_resource {
@@ -35,6 +37,7 @@ struct pt_run_stage {
     const char *status; /* ok, failed, skipped, timeout; NULL = still running */
     const char *reason; /* why it is not ok */
     const char *stuck;  /* why it did not go on, when it was looked at last; NULL = it was not */
+    const char *stacks; /* of that look, or of its core dump: equal ones once, a line each; NULL = none were taken */
     const char *exit;   /* "exit 0", "signal 9 (SIGKILL)" */
     const char *cwd, *log;
     const char **command; /* NULL-terminated; NULL = none */

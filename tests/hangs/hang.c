@@ -196,6 +196,36 @@ static int zombie(void)
     return (int)sleep(600);
 }
 
+/* 2,000 threads: one computes, 39 wait for its mutex, the others for a signal. */
+static void *one_of_many(void *number)
+{
+    static pthread_mutex_t never = PTHREAD_MUTEX_INITIALIZER;
+    pthread_barrier_wait(&all_hold);
+    if ((long)number % 50)
+        pause();
+    pthread_mutex_lock(&never);
+    for (;;)
+        turns++;
+    return NULL;
+}
+
+static int crowd(void)
+{
+    enum { THREADS = 2000 };
+    pthread_attr_t small;
+    pthread_t thread;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    pthread_barrier_init(&all_hold, NULL, THREADS + 1);
+    for (long i = 0; i < THREADS; i++)
+        pthread_create(&thread, &small, one_of_many, (void *)i);
+    pthread_barrier_wait(&all_hold);
+    puts("ready");
+    fflush(stdout);
+    pause();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -203,6 +233,7 @@ int main(int argc, char **argv)
            : !strcmp(what, "three")   ? deadlock(3)
            : !strcmp(what, "slow")    ? slow()
            : !strcmp(what, "spin")    ? spin()
+           : !strcmp(what, "crowd")   ? crowd()
            : !strcmp(what, "stopped") ? stopped_child()
            : !strcmp(what, "zombie")  ? zombie()
            : !strcmp(what, "forked")  ? forked()

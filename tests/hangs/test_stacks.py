@@ -116,6 +116,18 @@ class Hangs(unittest.TestCase):
         with open(f"/proc/{program.pid}/status", encoding="ascii") as status:
             self.assertIn("TracerPid:\t0\n", status.read())
 
+    def test_a_stop_is_short(self):
+        """Threads that run are stopped to be read, and no process for longer than 50 ms, however many they are."""
+        program, _ = self.start(self.program, "spin")
+        for pid in program.pid, self.start(self.program, "crowd")[0].pid:
+            for _ in range(5):
+                look = json.loads(ask(pid, "--format", "json").stdout)
+                self.assertLess(look["processes"][0]["stopped_ms"], 50)
+                unstopped = json.loads(ask(pid, "--format", "json", "--no-stop").stdout)
+                self.assertEqual(unstopped["processes"][0]["stopped_ms"], 0)
+        self.assertTrue(any(thread["was_stopped"] for thread in self.threads(look)))
+        self.assertEqual(len(self.threads(look)), 2001)
+
     def test_a_child_that_was_stopped_is_said_to_be_and_how_it_goes_on(self):
         program, (child,) = self.start(self.program, "stopped")
         os.kill(int(child), signal.SIGSTOP)

@@ -88,6 +88,14 @@ class Stuck(LauncherCase):
         self.assertRegex(report["stages"][0]["reason"], rf"^still running after 2\.50 s: it was ended(; until they were gone it took another [\d.]+ m?s)?; {said}$")
         self.assertEqual([finding["rule"] for finding in report["findings"]][:1], ["stage_stuck"])
         self.assertRegex(report["findings"][0]["evidence"]["where"], said)
+        # Its failure shows the stacks, in each form of the report.
+        folded = "\n".join(report["failures"][0]["stacks"])
+        self.assertRegex(folded, r"(?m)^thread \d+ of process \d+ waits for a semaphore(?s:.*)^    first  program\.py:7$")
+        self.assertRegex(folded, r"(?m)^    second  program\.py:11$")
+        self.assertLessEqual(len(report["failures"][0]["stacks"]), 40)
+        for form in ("text", "--full"), ("md",), ("html",):
+            text = self.run_command("report", run, "--format", *form).stdout
+            self.assertRegex(text, r"first  program\.py:7", form)
         self.assertRegex(done.stderr, rf"(?m)^proftrace: train: still running after 2\.50 s: .*{said}$")
 
     def test_nothing_moves_and_then_it_does(self):
@@ -213,6 +221,22 @@ for i in range(12):
         done = self.run_command("run", "--stall", "1", "--interval", "100", "-o", "run", "--", sys.executable, "program.py")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertFalse(os.path.exists(self.path("run/stacks.txt")), done.stderr)
+
+    def test_equal_stacks_are_folded(self):
+        """Twelve threads at one place are told once."""
+        self.write_program("""
+import threading, time
+gate = threading.Event()
+def waits(): gate.wait()
+for _ in range(12): threading.Thread(target=waits, daemon=True).start()
+time.sleep(30)
+""")
+        with open(self.path("config.json"), "w", encoding="utf-8") as file:
+            json.dump({"profile": {"stages": [{"stage": "train", "cmd": [sys.executable, "program.py"], "timeout_s": 2}]}}, file)
+        self.run_command("pipeline", "--config", "config.json")
+        stacks = self.report(os.path.realpath(self.path("proftrace.data/latest")))["failures"][0]["stacks"]
+        self.assertRegex(stacks[0], r"^12 threads of process \d+, as \d+ which waits for ")
+        self.assertEqual(sum("waits  program.py:4" in line for line in stacks), 1)
 
     def test_nobody_asked(self):
         self.run_command("run", "-o", "run", "--", "sleep", "2")

@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "run_file/run_file.h"
 #include "stacks/core.h"
+#include "stacks/folded.h"
 #include "stacks/look.h"
 #include "stacks/text.h"
 #include "util/auto.h"
@@ -51,7 +53,7 @@ static void put_heading(const struct pt_stuck *stuck, const char *why, struct pt
 
 bool pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
 {
-    enum { MOST_LOOKS = 50 }; /* a training that pauses for days must not fill the disk */
+    enum { MOST_LOOKS = 50, MOST_FOLDED_LINES = PT_RUN_STUCK_LINES }; /* a training that pauses for days must not fill the disk */
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     PT_AUTO(pt_str_fini) struct pt_str reason = {0};
     struct pt_look look = {0};
@@ -62,6 +64,8 @@ bool pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
     if (pt_look_open(&look, (pt_u32)pid, true, &err) == 0) {
         pt_look_put(&look, &text);
         pt_look_put_reason(&look, (pt_u32)pid, &reason);
+        pt_str_clear(&stuck->folded);
+        pt_look_put_folded(&look, MOST_FOLDED_LINES, &stuck->folded);
     } else {
         pt_str_printf(&text, "no stacks: %s\n", err.text);
         pt_str_printf(&reason, "its stacks cannot be read: %s", err.text);
@@ -113,6 +117,8 @@ static bool read_dump(struct pt_stuck *stuck, pid_t pid, const char *path)
         PT_AUTO(pt_str_fini) struct pt_str reason = {0};
         pt_sanitize_terminal(&reason, look.conclusions.items[0]);
         snprintf(stuck->reason, sizeof stuck->reason, "%s", pt_str_text(&reason));
+        pt_str_clear(&stuck->folded);
+        pt_look_put_folded(&look, PT_RUN_STUCK_LINES, &stuck->folded);
     }
     pt_look_close(&look);
     return is_it && append(stuck->run_fd, &text) == 0;

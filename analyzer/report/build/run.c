@@ -100,6 +100,7 @@ static void add_failure(const struct pt_build *b, const struct pt_run_stage *sta
     };
     for (pt_u32 i = 0; i < tail.n; i++)
         failure.lines[i] = tail.lines[i];
+    failure.n_stacks = pt_stack_lines(stage->stacks, failure.stacks, &b->doc->arena);
     pt_vec_push(&b->doc->failures, failure);
 }
 

@@ -12,6 +12,7 @@
 
 #include "profile/views.h"
 #include "rules/rule.h"
+#include "run_file/run_file.h"
 #include "util/arena.h"
 
 /* ---- values ---- */
@@ -186,6 +187,8 @@ struct pt_doc_failure {
     struct pt_cell reason;
     const char *lines[20]; /* the end of its log */
     pt_u32 n_lines;
+    const char *stacks[PT_RUN_STUCK_LINES]; /* of its threads when it did not go on or died, equal ones once */
+    pt_u32 n_stacks;
 };
 
 /* A quality metric below its floor. */

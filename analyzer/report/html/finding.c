@@ -136,6 +136,9 @@ void pt_html_failures(struct pt_str *out, const struct pt_doc *doc)
             pt_str_add(out, "</p>");
         }
         pt_html_log(out, failure->lines, failure->n_lines);
+        if (failure->n_stacks)
+            pt_str_add(out, "<p class=\"note\">What its threads were at, equal stacks once</p>");
+        pt_html_log(out, failure->stacks, failure->n_stacks);
         pt_str_add(out, "</div>\n");
     }
     pt_str_add(out, "</section>\n");

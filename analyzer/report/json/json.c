@@ -103,6 +103,14 @@ static void put_failure(const struct pt_report_json *r, const struct pt_run_stag
     for (unsigned i = 0; i < tail.n; i++)
         pt_json_text(r->json, NULL, tail.lines[i]);
     pt_json_end(r->json);
+    const char *stacks[PT_RUN_STUCK_LINES];
+    const unsigned n = pt_stack_lines(stage->stacks, stacks, r->arena);
+    if (n)
+        pt_json_array(r->json, "stacks");
+    for (unsigned i = 0; i < n; i++)
+        pt_json_text(r->json, NULL, stacks[i]);
+    if (n)
+        pt_json_end(r->json);
     pt_json_end(r->json);
 }
 

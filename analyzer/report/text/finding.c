@@ -109,4 +109,9 @@ void pt_text_failure(const struct pt_text_out *t, const struct pt_doc_failure *f
         pt_text_value(t, pt_cell(PT_SHOW_TEXT, pt_text(failure->lines[i])));
         pt_str_char(t->out, '\n');
     }
+    for (pt_u32 i = 0; i < failure->n_stacks; i++) {
+        pt_str_add(t->out, "    : ");
+        pt_text_value(t, pt_cell(PT_SHOW_TEXT, pt_text(failure->stacks[i])));
+        pt_str_char(t->out, '\n');
+    }
 }
