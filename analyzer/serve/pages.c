@@ -22,8 +22,7 @@ enum { MOST_LISTED = 500, NAME_ROOM = 256 };
 
 /* ---- the list ---- */
 
-/* A name as a part of an address. */
-static void put_encoded(struct pt_str *out, const char *text)
+void pt_pages_put_name(struct pt_str *out, const char *text)
 {
     for (; *text; text++) {
         const unsigned char byte = (unsigned char)*text;
@@ -48,7 +47,7 @@ static void put_run(struct pt_str *out, const struct pt_pages *pages, const stru
     pt_str_add(out, "\" aria-label=\"A\"><input type=\"radio\" name=\"b\" value=\"");
     pt_sanitize_html(out, run->name);
     pt_str_add(out, "\" aria-label=\"B\"></td><td><a href=\"/runs/");
-    put_encoded(out, run->name);
+    pt_pages_put_name(out, run->name);
     pt_str_printf(out, "?token=%s\">", pages->token);
     pt_sanitize_html(out, run->name);
     pt_str_printf(out, "</a></td><td>%s</td><td>", at);
@@ -56,7 +55,9 @@ static void put_run(struct pt_str *out, const struct pt_pages *pages, const stru
     pt_str_printf(out, "</td><td class=\"n\">%s</td><td>",
                   isfinite(run->duration_ns) ? pt_fmt_duration((int64_t)run->duration_ns).text : "");
     pt_sanitize_html(out, run->command ? run->command : "");
-    pt_str_add(out, "</td></tr>\n");
+    pt_str_add(out, "</td><td><a href=\"/timelines/");
+    pt_pages_put_name(out, run->name);
+    pt_str_printf(out, "?token=%s\">for Perfetto</a></td></tr>\n", pages->token);
 }
 
 static bool is_wanted(const struct pt_listed_run *run, const char *filter)
@@ -81,7 +82,7 @@ static void put_head(struct pt_str *out, const struct pt_pages *pages, const cha
     pt_str_printf(out,
                   "\" aria-label=\"Filter\"> <button>Filter</button></form>\n<form action=\"/compare\"><input "
                   "type=\"hidden\" name=\"token\" value=\"%s\"><table><thead><tr><th>A B</th><th>Run</th><th>Started, "
-                  "UTC</th><th>Status</th><th>Duration</th><th>Command</th></tr></thead><tbody>\n",
+                  "UTC</th><th>Status</th><th>Duration</th><th>Command</th><th>Timeline</th></tr></thead><tbody>\n",
                   pages->token);
 }
 
@@ -138,6 +139,14 @@ static void show_run(const struct pt_pages *pages, const char *name, struct pt_p
         use_command(page, "text/html; charset=utf-8", (const char *const[]){"report", "--format", "html", path, NULL});
 }
 
+static void send_timeline(const struct pt_pages *pages, const char *name, struct pt_page *page)
+{
+    PT_AUTO(pt_freep) char *path = path_of(pages, name);
+    if (path)
+        use_command(page, "application/octet-stream",
+                    (const char *const[]){"export", "--to", "perfetto", "-o", "-", path, NULL});
+}
+
 static void compare(const struct pt_pages *pages, const struct pt_http_request *request, struct pt_page *page)
 {
     char a[NAME_ROOM], b[NAME_ROOM];
@@ -175,6 +184,8 @@ void pt_pages_answer(void *context, const struct pt_http_request *request, struc
         list(pages, request, ret_page);
     else if (!strncmp(request->path, "/runs/", 6))
         show_run(pages, request->path + 6, ret_page);
+    else if (!strncmp(request->path, "/timelines/", 11))
+        send_timeline(pages, request->path + 11, ret_page);
     else if (!strcmp(request->path, "/compare"))
         compare(pages, request, ret_page);
     else if (!strcmp(request->path, "/metrics"))

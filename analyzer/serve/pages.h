@@ -4,6 +4,7 @@
  *
  *     /                       all runs, the newest first; ?filter=TEXT
  *     /runs/NAME              its report
+ *     /timelines/NAME         its timeline for Perfetto, to be saved
  *     /compare?a=NAME&b=NAME  what changed between two
  *     /metrics                the newest run that has ended, for Prometheus; ?run=NAME
  */
@@ -19,5 +20,8 @@ struct pt_pages {
 
 /* `context` is a struct pt_pages. */
 void pt_pages_answer(void *context, const struct pt_http_request *request, struct pt_page *ret_page);
+
+/* The name of a run as a part of an address. */
+void pt_pages_put_name(struct pt_str *out, const char *name);
 
 #endif

@@ -2,7 +2,7 @@
 """The stacks of `proftrace stacks` are those of gdb (C++, Rust) and of py-spy (CPython 3.8 to 3.13), and looking harms nobody.
 
 py-spy is installed from PyPI into an environment of its own in the build folder; interpreters are those that this machine has.
-PROFTRACE_LOOKS: how often a busy program is looked at (default: 500)."""
+PROFTRACE_LOOKS: how often a busy program is looked at (default: 5000, four to ten minutes)."""
 import glob
 import hashlib
 import json
@@ -23,7 +23,7 @@ PROFTRACE = os.path.join(BUILD, "proftrace")
 PLACE = os.path.join(BUILD, "tests", "py-spy")
 OURS = ("PROFTRACE_", "ENABLE_PROFILING", "PROFILE_OUTPUT_DIR", "LD_PRELOAD")
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
-LOOKS = int(os.environ.get("PROFTRACE_LOOKS", "500"))
+LOOKS = int(os.environ.get("PROFTRACE_LOOKS", "5000"))
 
 
 def py_spy():

