@@ -155,7 +155,8 @@ static const char *keep_stacks(struct pt_runner *runner)
     return *stacks ? pt_runner_format(runner, "%s", stacks) : NULL;
 }
 
-static const char *why_it_failed(struct pt_runner *runner, size_t index)
+/* As its core dump has it; "" = it left none that can be found and read. */
+static const char *where_it_died(struct pt_runner *runner, size_t index)
 {
     const struct pt_runner_request *request = runner->request;
     const struct pt_launch_result *result = &runner->runs[index].result;
@@ -165,6 +166,13 @@ static const char *why_it_failed(struct pt_runner *runner, size_t index)
             request->look_at_core(request->look_context, runner->run.stages[index].name, result->pid, cwd ? cwd : ".");
     if (*where)
         runner->run.stages[index].stacks = keep_stacks(runner);
+    return where;
+}
+
+static const char *why_it_failed(struct pt_runner *runner, size_t index)
+{
+    const struct pt_launch_result *result = &runner->runs[index].result;
+    const char *where = where_it_died(runner, index);
     return *where ? pt_runner_format(runner, "%s: %s", result->why, where) : result->why;
 }
 
@@ -182,9 +190,10 @@ static void judge(struct pt_runner *runner, size_t index)
                              stage->stuck ? "; " : "", stage->stuck ? stage->stuck : "");
     } else if (result->how == PT_LAUNCH_INTERRUPTED) {
         stage->status = "failed";
+        const char *where = stage->stuck ? stage->stuck : where_it_died(runner, index);
         stage->reason = pt_runner_format(runner, "interrupted (SIG%s): it was ended%s%s%s",
                                          pt_signal_name(result->end_signal), killed_text(runner, result),
-                                         stage->stuck ? "; " : "", stage->stuck ? stage->stuck : "");
+                                         *where ? "; " : "", where);
     } else if (pt_status_is_success(result->wait_status)) {
         stage->status = "ok";
     } else {

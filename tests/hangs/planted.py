@@ -303,6 +303,28 @@ def touch(pages):
         total += pages[at]
 
 
+def killed_loader():
+    """A worker of a real DataLoader is killed, and nobody looks after it: with a timeout torch asks for it no sooner."""
+    import torch.utils.data
+
+    class Samples(torch.utils.data.Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            settle()
+            if index == 3:
+                time.sleep(1)  # what it made before has been fetched
+                os.kill(os.getpid(), signal.SIGKILL)
+            return index
+
+    loader = iter(torch.utils.data.DataLoader(Samples(), num_workers=1, timeout=600))
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    ready()
+    for _ in loader:
+        pass
+
+
 def stuck_loader():
     """A lock that a thread of the main process has while the workers are forked."""
     import torch.utils.data
