@@ -14,11 +14,15 @@
 #include "util/json/json_writer.h"
 #include "cmd.h"
 #include "arguments/options.h"
+#include "stuck/core_events.h"
 
-static int print_text(const struct pt_look *look, struct pt_error *err)
+/* `events`: of a core dump; NULL = it is none, or was not traced. */
+static int print_text(const struct pt_look *look, const struct pt_core_events *events, struct pt_error *err)
 {
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     pt_look_put(look, &text);
+    if (events)
+        pt_core_events_put(events, &text);
     return pt_text_file_write(NULL, &text, err);
 }
 
@@ -84,7 +88,7 @@ static void json_process(struct pt_json *json, const struct pt_look_process *pro
     pt_json_end(json);
 }
 
-static int print_json(const struct pt_look *look, struct pt_error *err)
+static int print_json(const struct pt_look *look, const struct pt_core_events *events, struct pt_error *err)
 {
     struct pt_json json;
     PT_AUTO(pt_str_fini) struct pt_str summary = {0};
@@ -102,8 +106,20 @@ static int print_json(const struct pt_look *look, struct pt_error *err)
     for (size_t i = 0; i < look->processes.n; i++)
         json_process(&json, look->processes.items[i]);
     pt_json_end(&json);
+    if (events)
+        pt_core_events_json(events, &json);
     pt_json_end(&json);
     return pt_json_close(&json) < 0 ? pt_fail(err, "cannot write to standard output") : 0;
+}
+
+static int print(const struct pt_look *look, bool is_core, bool is_json, struct pt_error *err)
+{
+    const struct pt_look_process *process = look->processes.items[0];
+    PT_AUTO(pt_core_events_fini) struct pt_core_events events = {0};
+    const bool has_events = is_core && process->run;
+    if (has_events)
+        pt_core_events_read(&events, process->run, process->pid, process->threads.items[0]->tid);
+    return (is_json ? print_json : print_text)(look, has_events ? &events : NULL, err);
 }
 
 static int open_running(struct pt_look *look, const char *what, bool stop, struct pt_error *err)
@@ -135,7 +151,7 @@ int pt_cmd_stacks(int argc, char **argv, struct pt_error *err)
     struct pt_look look = {0};
     int result = core ? pt_look_open_core(&look, core, err) : open_running(&look, args.values[0], stop, err);
     if (!result)
-        result = format == JSON ? print_json(&look, err) : print_text(&look, err);
+        result = print(&look, core != NULL, format == JSON, err);
     pt_look_close(&look);
     return result < 0 ? -1 : 0;
 }

@@ -28,7 +28,30 @@ struct notes {
     prpsinfo_t process;
     siginfo_t signal;
     bool has_process, has_signal;
+    char run[4096]; /* the folder of the trace file that it had mapped; "" = it had none */
 };
+
+/* NT_FILE: how many, a page's size, three numbers for each, then the names. */
+static void read_files(struct notes *notes, const char *body, size_t bytes)
+{
+    enum { HEAD = 2, PER_FILE = 3 };
+    pt_u64 n_files;
+    if (bytes < HEAD * sizeof n_files)
+        return;
+    memcpy(&n_files, body, sizeof n_files);
+    if (n_files > (bytes / sizeof n_files - HEAD) / PER_FILE)
+        return;
+    const char *name = body + (HEAD + PER_FILE * n_files) * sizeof n_files, *end = body + bytes;
+    for (pt_u64 i = 0; i < n_files && name < end; i++) {
+        const size_t n = strnlen(name, (size_t)(end - name));
+        const bool is_whole = name + n < end, is_trace = n > 4 && !memcmp(name + n - 4, ".ptr", 4);
+        const char *slash = is_whole && (is_trace || (n > 4 && !memcmp(name + n - 4, ".pts", 4))) ? strrchr(name, '/')
+                                                                                                  : NULL;
+        if (slash && slash > name && (size_t)(slash - name) < sizeof notes->run)
+            snprintf(notes->run, sizeof notes->run, "%.*s", (int)(slash - name), name);
+        name += n + 1;
+    }
+}
 
 static void read_note(struct notes *notes, const GElf_Nhdr *note, const char *body)
 {
@@ -36,6 +59,8 @@ static void read_note(struct notes *notes, const GElf_Nhdr *note, const char *bo
         memcpy(&notes->process, body, sizeof notes->process);
         notes->has_process = true;
     }
+    if (note->n_type == NT_FILE)
+        read_files(notes, body, note->n_descsz);
     if (note->n_type == NT_SIGINFO && note->n_descsz >= sizeof notes->signal && !notes->has_signal) {
         memcpy(&notes->signal, body, sizeof notes->signal);
         notes->has_signal = true;
@@ -226,6 +251,7 @@ int pt_look_open_core(struct pt_look *look, const char *path, struct pt_error *e
     process->command = notes.has_process
                            ? pt_look_text(look, "%.*s", (int)sizeof notes.process.pr_psargs, notes.process.pr_psargs)
                            : "?";
+    process->run = *notes.run ? pt_look_text(look, "%s", notes.run) : NULL;
     pt_vec_push(&look->processes, process);
     look->symbols = pt_symbols_open(NULL);
     struct reading reading = {.look = look, .notes = &notes};

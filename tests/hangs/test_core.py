@@ -75,6 +75,25 @@ class Core(unittest.TestCase):
                                                text=True, timeout=100, check=True).stdout)
             self.assertRegex(report["stages"][0]["reason"], said)
 
+    def test_of_a_traced_process_its_last_events_stand_beside_it(self):
+        """The dump says which thread died, and where its trace lies."""
+        run = os.path.join(self.folder, "traced")
+        subprocess.run([PROFTRACE, "run", "--no-report", "-o", run, "--", os.path.join(self.folder, "crash")], cwd=self.folder, env=ENVIRONMENT, capture_output=True, timeout=100, check=False)
+        (core,) = glob.glob(os.path.join(self.folder, "core*"))
+        kept = os.path.join(self.folder, "traced-dump")
+        os.rename(core, kept)
+        look = json.loads(ask("--core", kept, "--format", "json").stdout)
+        trace = look["trace"]
+        self.assertEqual((trace["run"], trace["unread_reason"]), (os.path.realpath(run), None))
+        died = trace["threads"][0]
+        self.assertEqual(([t["died"] for t in trace["threads"]], died["tid"]), ([True, False], look["processes"][0]["threads"][0]["tid"]))
+        self.assertRegex("\n".join(died["last_events"]), r"(?m) wait_sleep ")
+        self.assertIn("thread_create", trace["threads"][1]["last_events"][0])
+        self.assertRegex(ask("--core", kept).stdout, rf"(?m)^trace \S+/traced\n  thread {died['tid']}, which died: its last events\n(?:      .*\n)*?      \S+ \S+ \S+ wait_sleep ")
+        self.assertNotIn("trace", json.loads(ask("--core", self.core, "--format", "json").stdout))
+        shutil.rmtree(run)
+        self.assertRegex(ask("--core", kept).stdout, r"(?m)^  no events: ")
+
     @unittest.skipUnless(shutil.which("gdb"), "needs gdb")
     def test_gdb_says_the_same(self):
         said = subprocess.run(["gdb", "-nx", "-batch", os.path.join(self.folder, "crash"), self.core, "-ex", "bt"], capture_output=True, text=True,

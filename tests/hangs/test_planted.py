@@ -50,7 +50,7 @@ PYTHON_HANGS = {
 }
 ONLY_SLOW = ("sleeps", "computes", "idle_server", "event_loop_with_timer", "slow_producer", "waits_for_input", "waits_to_be_ended",
              "idle_pool", "slow_children", "slow_answer", "busy_lock")
-NAMED, SKIPPED = [], {}
+PLAYED, NAMED, SKIPPED = set(), [], {}
 LEAST_NAMED = 19
 MEMORY_GROUPS = "/sys/fs/cgroup/memory"
 
@@ -94,8 +94,8 @@ class Planted(unittest.TestCase):
         hangs = [name for name in dir(self) if name.startswith("test_hang_")]
         named = [one for one in NAMED if "_hang_" in one]
         print(f"{len(named)} of {len(hangs)} planted hangs were named" + "".join(f"; {name} was not played: {why}" for name, why in SKIPPED.items()), file=sys.stderr)
-        if not named:
-            super().skipTest("the hangs were not played")
+        if len(PLAYED) + len(SKIPPED) < len(hangs):
+            super().skipTest("not all of the hangs were played")
         self.assertGreaterEqual(len(named), min(LEAST_NAMED, len(hangs) - len(SKIPPED)))
 
     def test_hang_stopped_child(self):
@@ -117,6 +117,7 @@ class Planted(unittest.TestCase):
 
     def is_named(self, of, cause, place):
         """It may just be on its way to where it hangs."""
+        PLAYED.add(self.id())
         until = time.monotonic() + 30
         while True:
             text = said(self.ask(of))
