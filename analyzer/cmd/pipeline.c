@@ -288,8 +288,8 @@ static int run(const struct request *request, const struct pt_config *config, co
     }
     struct pt_stuck stuck = {.run_fd = dir.fd};
     const struct pt_runner_request what = {
-        config, plan,         &dir,  library, &signals, request->keep_temp, request->stall_s * 1000000000,
-        look,   look_at_core, stacks, &stuck, read_done, (void *)(size_t)dir.path};
+        config, plan,         &dir,   library, &signals,  request->keep_temp,      request->stall_s * 1000000000,
+        look,   look_at_core, stacks, &stuck,  read_done, (void *)(size_t)dir.path};
     const int code = run_in(request, &what, &signals, err);
     pt_str_fini(&stuck.folded);
     pt_session_dir_close(&dir);

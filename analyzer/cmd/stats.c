@@ -47,7 +47,8 @@ int pt_cmd_stats(int argc, char **argv, struct pt_error *err)
         PT_OPT_FLAG("json", 0, &request.json, "print JSON"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),
         PT_OPT_TEXT("stage", 's', &request.stage, "NAME", "only this stage"),
-        PT_OPT_DURATION("since", 0, &request.since_ns, "D", "only the last so long of it, as 10m: up to now, or its end"),
+        PT_OPT_DURATION("since", 0, &request.since_ns, "D",
+                        "only the last so long of it, as 10m: up to now, or its end"),
         PT_OPT_COUNT("top", 'n', &request.top, "N", "rows in each table (default: 30)"),
         PT_OPT_END,
     };

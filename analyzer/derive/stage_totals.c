@@ -53,9 +53,9 @@ static double set_resources_from_library(struct pt_profile *profile, pt_u32 stag
     const bool is_window = pt_session_is_window(profile->session);
     cpu_known &= !is_window;
     cpu_ns = is_window ? 0 : cpu_ns;
-    struct pt_value cpu_s = cpu_known ? pt_real(cpu_ns / 1e9)
-                                      : pt_unknown(is_window ? pt_window_no_counters
-                                                             : "a process ended before it noted its CPU time");
+    struct pt_value cpu_s =
+        cpu_known ? pt_real(cpu_ns / 1e9)
+                  : pt_unknown(is_window ? pt_window_no_counters : "a process ended before it noted its CPU time");
     struct pt_value percent = !cpu_known   ? cpu_s
                               : wall_s > 0 ? plausible(profile, 100 * recorded_ns / 1e9 / wall_s, wall_s)
                                            : pt_unknown("the stage took no time");

@@ -86,9 +86,8 @@ static void check_stall(struct watch *watch)
     const struct pt_launch *launch = watch->launch;
     if (!launch->still || watch->ended || watch->ending)
         return;
-    const enum pt_stall stall =
-        pt_stall_check(&watch->stall, pt_sampler_last(watch->sampler)->values,
-                       launch->output ? launch->output->passed_bytes : 0, pt_monotonic_ns());
+    const enum pt_stall stall = pt_stall_check(&watch->stall, pt_sampler_last(watch->sampler)->values,
+                                               launch->output ? launch->output->passed_bytes : 0, pt_monotonic_ns());
     if (stall != PT_STALL_NONE)
         launch->still(launch->still_context, watch->pid, whys[stall]);
 }

@@ -106,8 +106,8 @@ struct pt_process {
     enum pt_heap_mode heap_mode;
     pt_u64 heap_sample_bytes;
     const char *heap_unknown; /* why its counters are not known; NULL = they are */
-    pt_i64 rank, local_rank; /* of a distributed program, as its launcher said; -1 = unknown */
-    pt_u32 world_size;       /* 0 = unknown */
+    pt_i64 rank, local_rank;  /* of a distributed program, as its launcher said; -1 = unknown */
+    pt_u32 world_size;        /* 0 = unknown */
 
     struct pt_thread *threads; /* one per (slot, life) */
     pt_u32 n_threads;

@@ -191,9 +191,9 @@ static void judge(struct pt_runner *runner, size_t index)
     } else if (result->how == PT_LAUNCH_INTERRUPTED) {
         stage->status = "failed";
         const char *where = stage->stuck ? stage->stuck : where_it_died(runner, index);
-        stage->reason = pt_runner_format(runner, "interrupted (SIG%s): it was ended%s%s%s",
-                                         pt_signal_name(result->end_signal), killed_text(runner, result),
-                                         *where ? "; " : "", where);
+        stage->reason =
+            pt_runner_format(runner, "interrupted (SIG%s): it was ended%s%s%s", pt_signal_name(result->end_signal),
+                             killed_text(runner, result), *where ? "; " : "", where);
     } else if (pt_status_is_success(result->wait_status)) {
         stage->status = "ok";
     } else {
@@ -248,8 +248,8 @@ static void look_at_stage(void *context, pid_t pid, enum pt_launch_still why)
         [PT_LAUNCH_TIMES_OUT] = "still running after ",
     };
     const pt_u64 ns = why == PT_LAUNCH_TIMES_OUT ? timeout_ns(runner, progress->index) : request->stall_ns;
-    const char *heading = pt_runner_format(runner, "%s%s", headings[why],
-                                           why == PT_LAUNCH_ASKED ? "" : pt_fmt_duration((pt_i64)ns).text);
+    const char *heading =
+        pt_runner_format(runner, "%s%s", headings[why], why == PT_LAUNCH_ASKED ? "" : pt_fmt_duration((pt_i64)ns).text);
     pt_status_line_erase(&runner->status_line);
     const char *found = request->look(request->look_context, stage->name, pid, heading);
     stage->stuck = *found ? pt_runner_format(runner, "%s", found) : NULL;

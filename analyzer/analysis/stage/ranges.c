@@ -284,10 +284,10 @@ struct range_row {
 };
 
 static const struct pt_column columns[] = {
-    PT_COLUMN(struct range_row, name, TEXT, "Range"),       PT_COLUMN(struct range_row, calls, COUNT, "Calls"),
-    PT_COLUMN(struct range_row, total_s, SECONDS, "Total"), PT_COLUMN(struct range_row, self_s, SECONDS, "Self"),
-    PT_COLUMN(struct range_row, p50_s, SECONDS, "p50"),     PT_COLUMN(struct range_row, p95_s, SECONDS, "p95"),
-    PT_COLUMN(struct range_row, p99_s, SECONDS, "p99"),     PT_COLUMN(struct range_row, sla_s, SECONDS, "Promised"),
+    PT_COLUMN(struct range_row, name, TEXT, "Range"),         PT_COLUMN(struct range_row, calls, COUNT, "Calls"),
+    PT_COLUMN(struct range_row, total_s, SECONDS, "Total"),   PT_COLUMN(struct range_row, self_s, SECONDS, "Self"),
+    PT_COLUMN(struct range_row, p50_s, SECONDS, "p50"),       PT_COLUMN(struct range_row, p95_s, SECONDS, "p95"),
+    PT_COLUMN(struct range_row, p99_s, SECONDS, "p99"),       PT_COLUMN(struct range_row, sla_s, SECONDS, "Promised"),
     PT_COLUMN(struct range_row, violations, COUNT, "Slower"),
 };
 static const struct pt_table_kind by_name = {PT_VIEW_ranges, .most = MAX_ROWS, PT_COLUMNS(columns)};
@@ -339,10 +339,10 @@ struct hour_row {
 };
 
 static const struct pt_column hour_columns[] = {
-    PT_COLUMN(struct hour_row, name, TEXT, "Range"),       PT_COLUMN(struct hour_row, hour_s, SECONDS, "Hour from"),
-    PT_COLUMN(struct hour_row, calls, COUNT, "Calls"),     PT_COLUMN(struct hour_row, mean_s, SECONDS, "Mean"),
-    PT_COLUMN(struct hour_row, p50_s, SECONDS, "p50"),     PT_COLUMN(struct hour_row, p95_s, SECONDS, "p95"),
-    PT_COLUMN(struct hour_row, p99_s, SECONDS, "p99"),     PT_COLUMN(struct hour_row, max_s, SECONDS, "Longest"),
+    PT_COLUMN(struct hour_row, name, TEXT, "Range"),        PT_COLUMN(struct hour_row, hour_s, SECONDS, "Hour from"),
+    PT_COLUMN(struct hour_row, calls, COUNT, "Calls"),      PT_COLUMN(struct hour_row, mean_s, SECONDS, "Mean"),
+    PT_COLUMN(struct hour_row, p50_s, SECONDS, "p50"),      PT_COLUMN(struct hour_row, p95_s, SECONDS, "p95"),
+    PT_COLUMN(struct hour_row, p99_s, SECONDS, "p99"),      PT_COLUMN(struct hour_row, max_s, SECONDS, "Longest"),
     PT_COLUMN(struct hour_row, sla_s, SECONDS, "Promised"), PT_COLUMN(struct hour_row, violations, COUNT, "Slower"),
 };
 static const struct pt_table_kind by_hour = {PT_VIEW_requests, .most = MAX_HOURS, PT_COLUMNS(hour_columns)};

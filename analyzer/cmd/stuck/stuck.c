@@ -53,7 +53,10 @@ static void put_heading(const struct pt_stuck *stuck, const char *why, struct pt
 
 bool pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
 {
-    enum { MOST_LOOKS = 50, MOST_FOLDED_LINES = PT_RUN_STUCK_LINES }; /* a training that pauses for days must not fill the disk */
+    enum {
+        MOST_LOOKS = 50,
+        MOST_FOLDED_LINES = PT_RUN_STUCK_LINES
+    }; /* a training that pauses for days must not fill the disk */
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     PT_AUTO(pt_str_fini) struct pt_str reason = {0};
     struct pt_look look = {0};

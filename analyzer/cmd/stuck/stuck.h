@@ -11,9 +11,9 @@
 #include "util/str.h"
 
 struct pt_stuck {
-    int run_fd;        /* the run directory */
-    const char *stage; /* hostile */
-    char reason[600];  /* of the last look, clean, for one line; "" = not known */
+    int run_fd;           /* the run directory */
+    const char *stage;    /* hostile */
+    char reason[600];     /* of the last look, clean, for one line; "" = not known */
     struct pt_str folded; /* the stacks of the last look, equal ones once */
     unsigned looks;
 };

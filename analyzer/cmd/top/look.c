@@ -65,11 +65,11 @@ static void look_outside(struct pt_top_outside *outside, pid_t pid)
 static enum pt_top_part part_of(pt_u32 kind)
 {
     static const pt_u8 parts[PT_CALL__COUNT] = {
-        [PT_CALL_READ] = PT_TOP_READ,       [PT_CALL_STDIO_READ] = PT_TOP_READ,   [PT_CALL_COPY] = PT_TOP_READ,
-        [PT_CALL_WRITE] = PT_TOP_WRITE,     [PT_CALL_STDIO_WRITE] = PT_TOP_WRITE, [PT_CALL_SYNC] = PT_TOP_WRITE,
-        [PT_CALL_OPEN] = PT_TOP_FILES,      [PT_CALL_STAT] = PT_TOP_FILES,        [PT_CALL_META] = PT_TOP_FILES,
-        [PT_CALL_NETWORK] = PT_TOP_NETWORK, [PT_CALL_LOCK] = PT_TOP_LOCK,         [PT_CALL_WAIT] = PT_TOP_WAIT,
-        [PT_CALL_PROCESS] = PT_TOP_CHILD,   [PT_CALL_MAP] = PT_TOP_PART__COUNT,   [PT_CALL_NONE] = PT_TOP_PART__COUNT,
+        [PT_CALL_READ] = PT_TOP_READ,         [PT_CALL_STDIO_READ] = PT_TOP_READ,   [PT_CALL_COPY] = PT_TOP_READ,
+        [PT_CALL_WRITE] = PT_TOP_WRITE,       [PT_CALL_STDIO_WRITE] = PT_TOP_WRITE, [PT_CALL_SYNC] = PT_TOP_WRITE,
+        [PT_CALL_OPEN] = PT_TOP_FILES,        [PT_CALL_STAT] = PT_TOP_FILES,        [PT_CALL_META] = PT_TOP_FILES,
+        [PT_CALL_NETWORK] = PT_TOP_NETWORK,   [PT_CALL_LOCK] = PT_TOP_LOCK,         [PT_CALL_WAIT] = PT_TOP_WAIT,
+        [PT_CALL_PROCESS] = PT_TOP_CHILD,     [PT_CALL_MAP] = PT_TOP_PART__COUNT,   [PT_CALL_NONE] = PT_TOP_PART__COUNT,
         [PT_CALL_STDIO_OTHER] = PT_TOP_FILES,
     };
     return kind == PT_KIND_wait_sleep   ? PT_TOP_SLEEP

@@ -18,7 +18,7 @@ struct pt_top_phases {
     struct {
         PT_VEC(struct pt_top_thread *);
     } threads;
-    struct pt_map by_thread; /* -> index in threads, plus 1 */
+    struct pt_map by_thread;  /* -> index in threads, plus 1 */
     pt_i64 from_ns, until_ns; /* the window of the last call, since the start of the session */
     pt_u64 n_events;          /* of the session, by then */
     bool is_followed;         /* else there were more events in it than are read */

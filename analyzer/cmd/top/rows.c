@@ -41,8 +41,7 @@ struct row {
         PT_COLUMN(struct row, reading_percent, PERCENT, "Read"),                                                       \
         PT_COLUMN(struct row, writing_percent, PERCENT, "Write"),                                                      \
         PT_COLUMN(struct row, lock_percent, PERCENT, "Locks"),                                                         \
-        PT_COLUMN(struct row, sleeping_percent, PERCENT, "Sleep"),                                                     \
-        PT_COLUMN(struct row, rss_bytes, BYTES, "Memory"),                                                             \
+        PT_COLUMN(struct row, sleeping_percent, PERCENT, "Sleep"), PT_COLUMN(struct row, rss_bytes, BYTES, "Memory"),  \
         PT_COLUMN(struct row, read_bytes_per_s, BYTES_PER_SECOND, "Reads"),                                            \
         PT_COLUMN(struct row, written_bytes_per_s, BYTES_PER_SECOND, "Writes"),                                        \
         PT_COLUMN(struct row, steps, COUNT, "Steps"), PT_COLUMN(struct row, steps_per_s, PER_SECOND, "Steps/s"),       \
@@ -97,10 +96,10 @@ static struct pt_value share(pt_u64 before_ns, pt_u64 now_ns, double window_s, p
 static void set_rates(struct row *row, const struct pt_top_sums *old, const struct pt_top_sums *sums, double window_s)
 {
     struct pt_value *const shares[PT_TOP_PART__COUNT] = {
-        [PT_TOP_READ] = &row->reading_percent,    [PT_TOP_WRITE] = &row->writing_percent,
-        [PT_TOP_FILES] = &row->files_percent,     [PT_TOP_NETWORK] = &row->network_percent,
-        [PT_TOP_LOCK] = &row->lock_percent,       [PT_TOP_SLEEP] = &row->sleeping_percent,
-        [PT_TOP_WAIT] = &row->waiting_percent,    [PT_TOP_CHILD] = &row->children_percent,
+        [PT_TOP_READ] = &row->reading_percent, [PT_TOP_WRITE] = &row->writing_percent,
+        [PT_TOP_FILES] = &row->files_percent,  [PT_TOP_NETWORK] = &row->network_percent,
+        [PT_TOP_LOCK] = &row->lock_percent,    [PT_TOP_SLEEP] = &row->sleeping_percent,
+        [PT_TOP_WAIT] = &row->waiting_percent, [PT_TOP_CHILD] = &row->children_percent,
     };
     const pt_u32 threads = row->threads.type == PT_VALUE_INTEGER ? (pt_u32)row->threads.integer : 1;
     for (int part = 0; part < PT_TOP_PART__COUNT; part++)
@@ -210,23 +209,34 @@ static struct pt_value plus(struct pt_value a, struct pt_value b)
 
 static struct pt_value same(struct pt_value a, struct pt_value b)
 {
-    const bool is_one = a.type == b.type && (a.type == PT_VALUE_TEXT ? !strcmp(a.text, b.text) : a.integer == b.integer);
+    const bool is_one =
+        a.type == b.type && (a.type == PT_VALUE_TEXT ? !strcmp(a.text, b.text) : a.integer == b.integer);
     return a.type == PT_VALUE_UNKNOWN ? b : b.type == PT_VALUE_UNKNOWN || is_one ? a : pt_unknown("several");
 }
 
 static void add_row(struct row *to, const struct row *from)
 {
     static const size_t sums[] = {
-        offsetof(struct row, cpu_percent),       offsetof(struct row, data_wait_percent),
-        offsetof(struct row, rss_bytes),         offsetof(struct row, anonymous_bytes),
-        offsetof(struct row, threads),           offsetof(struct row, open_files),
-        offsetof(struct row, reading_percent),   offsetof(struct row, writing_percent),
-        offsetof(struct row, files_percent),     offsetof(struct row, network_percent),
-        offsetof(struct row, lock_percent),      offsetof(struct row, sleeping_percent),
-        offsetof(struct row, waiting_percent),   offsetof(struct row, children_percent),
-        offsetof(struct row, steps_per_s),       offsetof(struct row, read_bytes_per_s),
-        offsetof(struct row, written_bytes_per_s), offsetof(struct row, allocations),
-        offsetof(struct row, allocated_bytes),   offsetof(struct row, allocations_per_s),
+        offsetof(struct row, cpu_percent),
+        offsetof(struct row, data_wait_percent),
+        offsetof(struct row, rss_bytes),
+        offsetof(struct row, anonymous_bytes),
+        offsetof(struct row, threads),
+        offsetof(struct row, open_files),
+        offsetof(struct row, reading_percent),
+        offsetof(struct row, writing_percent),
+        offsetof(struct row, files_percent),
+        offsetof(struct row, network_percent),
+        offsetof(struct row, lock_percent),
+        offsetof(struct row, sleeping_percent),
+        offsetof(struct row, waiting_percent),
+        offsetof(struct row, children_percent),
+        offsetof(struct row, steps_per_s),
+        offsetof(struct row, read_bytes_per_s),
+        offsetof(struct row, written_bytes_per_s),
+        offsetof(struct row, allocations),
+        offsetof(struct row, allocated_bytes),
+        offsetof(struct row, allocations_per_s),
         offsetof(struct row, live_blocks),
     };
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
@@ -251,8 +261,8 @@ static bool is_together(const struct row *a, const struct row *b, enum pt_top_by
     const bool has_one_stage = !strcmp(a->stage ? a->stage : "", b->stage ? b->stage : "");
     if (by == PT_TOP_BY_PROCESS || !has_one_stage)
         return false;
-    return by == PT_TOP_BY_STAGE || (is_number(a->rank) == is_number(b->rank) &&
-                                     (!is_number(a->rank) || a->rank.integer == b->rank.integer));
+    return by == PT_TOP_BY_STAGE ||
+           (is_number(a->rank) == is_number(b->rank) && (!is_number(a->rank) || a->rank.integer == b->rank.integer));
 }
 
 /* ---- tables ---- */
@@ -321,7 +331,10 @@ struct pt_panel *pt_top_panel(struct pt_doc *doc, const struct pt_top_look *befo
     struct rows rows = {0};
     struct pt_table *table;
     enum pt_top_sort sort = view->sort;
-    struct pt_panel *panel = pt_doc_table(doc, pt_top_by_names[view->by], view->by == PT_TOP_BY_PROCESS ? "Processes" : view->by == PT_TOP_BY_STAGE ? "Stages" : "Ranks",
+    struct pt_panel *panel = pt_doc_table(doc, pt_top_by_names[view->by],
+                                          view->by == PT_TOP_BY_PROCESS ? "Processes"
+                                          : view->by == PT_TOP_BY_STAGE ? "Stages"
+                                                                        : "Ranks",
                                           columns, (pt_u32)n_columns, &table);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         if (!session->processes[i]->is_running && now->n_running)

@@ -65,7 +65,7 @@ static int look_again(struct top *top, struct pt_error *err)
     const pt_i64 rest_ns = (pt_i64)(due_ns - top->now.at_ns);
     const bool is_single = top->request->is_once || top->request->json || !top->before.at_ns;
     const pt_i64 usual_ns = is_single ? SINGLE_INTERVAL_NS : USUAL_INTERVAL_NS;
-    top->pause_ns = top->request->interval_ns       ? top->request->interval_ns
+    top->pause_ns = top->request->interval_ns          ? top->request->interval_ns
                     : rest_ns > usual_ns && !is_single ? rest_ns
                                                        : usual_ns;
     return 0;
@@ -99,17 +99,18 @@ static int print_json(const struct top *top, struct pt_error *err)
 }
 
 static const char keys[] = "q quit  p pause  s sort  t processes, stages, ranks  space now  h help";
-static const char help[] = "\n"
-                           "CPU, Data, Read, Write, Locks and Sleep are shares of the last seconds; 100 % is one thread all the\n"
-                           "time. Data is waiting for a loader's batch. Calls count when they end. The others count from the\n"
-                           "start. GPU is the launcher's last sample, of all GPUs.\n"
-                           "\n"
-                           "  q      quit\n"
-                           "  p      pause: look no more until p again\n"
-                           "  s      sort by start, CPU, memory, reads and writes\n"
-                           "  t      a row for each process, stage or rank\n"
-                           "  space  look now\n"
-                           "  h      this, and back\n";
+static const char help[] =
+    "\n"
+    "CPU, Data, Read, Write, Locks and Sleep are shares of the last seconds; 100 % is one thread all the\n"
+    "time. Data is waiting for a loader's batch. Calls count when they end. The others count from the\n"
+    "start. GPU is the launcher's last sample, of all GPUs.\n"
+    "\n"
+    "  q      quit\n"
+    "  p      pause: look no more until p again\n"
+    "  s      sort by start, CPU, memory, reads and writes\n"
+    "  t      a row for each process, stage or rank\n"
+    "  space  look now\n"
+    "  h      this, and back\n";
 
 static void put_page(const struct top *top, struct pt_str *text)
 {
@@ -242,7 +243,9 @@ static bool is_pid(const char *text)
 
 static int run(const struct request *request, struct pt_error *err)
 {
-    struct top top = {.request = request, .begin_ns = pt_monotonic_ns(), .view = {.by = (enum pt_top_by)request->by, .is_for_people = true}};
+    struct top top = {.request = request,
+                      .begin_ns = pt_monotonic_ns(),
+                      .view = {.by = (enum pt_top_by)request->by, .is_for_people = true}};
     int result = 0;
     top.screen.signals_fd = -1;
     if (!request->is_once && !request->json)
