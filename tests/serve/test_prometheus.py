@@ -135,7 +135,7 @@ class Prometheus(ServeCase):
             "Share of training that waits for data": {name: stage["training"]["dataloader_time_pct"] / 100},
             "Requests: median, 95th and 99th percentile": percentiles,
             "Calls on files": {call: row["calls"] for call, row in io.items() if row["calls"]},
-            "Requests slower than promised": {"request": 3},
+            "Requests slower than promised": {"request": self.requests["sla_violations"]},
         }
         panels = json.loads((PAGES / "dashboard.json").read_text(encoding="utf-8"))["panels"]
         self.assertEqual([panel["title"] for panel in panels], list(wanted))
