@@ -13,6 +13,7 @@
 #include "facts/call_class.h"
 #include "model/minutes.h"
 #include "model/notes.h"
+#include "model/window.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
 
@@ -225,6 +226,8 @@ static void derive_stage(struct pt_profile *profile, pt_u32 stage)
 
 void pt_derive_minutes(struct pt_profile *profile)
 {
+    if (pt_session_is_window(profile->session))
+        return; /* they are of the whole run */
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         derive_stage(profile, stage);
 }

@@ -99,7 +99,7 @@ class Prometheus(ServeCase):
         """Percentiles of the report come from buckets that are 6 % wide at most, and a request of the program holds one of ours."""
         report = json.loads(subprocess.run([PROFTRACE, "report", "--format", "json", self.runs / "train"], capture_output=True, text=True, check=True, env=environment()).stdout)
         (row,) = [row for row in report["stages"][0]["ranges"] if row["name"] == "request"]
-        (hour,) = report["stages"][0]["requests"]
+        (hour,) = report["stages"][0]["requests_by_hour"]
         own = self.requests
         for found in row, hour:
             self.assertEqual([found["calls"], found["violations"], found["sla_s"]], [own["requests_processed"], own["sla_violations"], 0.04])

@@ -345,7 +345,7 @@ static const struct pt_column hour_columns[] = {
     PT_COLUMN(struct hour_row, p99_s, SECONDS, "p99"),      PT_COLUMN(struct hour_row, max_s, SECONDS, "Longest"),
     PT_COLUMN(struct hour_row, sla_s, SECONDS, "Promised"), PT_COLUMN(struct hour_row, violations, COUNT, "Slower"),
 };
-static const struct pt_table_kind by_hour = {PT_VIEW_requests, .most = MAX_HOURS, PT_COLUMNS(hour_columns)};
+static const struct pt_table_kind by_hour = {PT_VIEW_requests_by_hour, .most = MAX_HOURS, PT_COLUMNS(hour_columns)};
 
 /* Hours are in the order of time, as the events were. */
 static void table_of_hours(const struct ranges *ranges, pt_u32 stage, struct pt_metrics *metrics)
