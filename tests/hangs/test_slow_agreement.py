@@ -2,7 +2,7 @@
 """The stacks of `proftrace stacks` are those of gdb (C++, Rust) and of py-spy (CPython 3.8 to 3.13), and looking harms nobody.
 
 py-spy is installed from PyPI into an environment of its own in the build folder; interpreters are those that this machine has.
-PROFTRACE_LOOKS: how often a busy program is looked at (default: 5000, four to ten minutes)."""
+PROFTRACE_LOOKS: how often a busy program is looked at (default: 3000, three to eight minutes)."""
 import glob
 import hashlib
 import json
@@ -23,7 +23,7 @@ PROFTRACE = os.path.join(BUILD, "proftrace")
 PLACE = os.path.join(BUILD, "tests", "py-spy")
 OURS = ("PROFTRACE_", "ENABLE_PROFILING", "PROFILE_OUTPUT_DIR", "LD_PRELOAD")
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
-LOOKS = int(os.environ.get("PROFTRACE_LOOKS", "5000"))
+LOOKS = int(os.environ.get("PROFTRACE_LOOKS", "3000"))
 
 
 def py_spy():
@@ -212,6 +212,7 @@ while not os.path.exists(sys.argv[1]):
     begin = time.monotonic(); time.sleep(0.01); rounds[-1] += (time.monotonic() - begin >= 0.01,)
     for t in threads: t.join()
     rounds[-1] += tuple(results.get() for _ in threads)
+signal.setitimer(signal.ITIMER_REAL, 0)  # or one ends it when the interpreter has taken its handlers back
 print(sorted(set(rounds)), alarms[0] > 0)
 """
         end = self.path("end")
