@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the library finds behind itself by reading symbol tables is what dlsym(RTLD_NEXT) finds: preload/core/real/next.h.
+ * What the library finds behind itself by reading symbol tables is what dlsym(RTLD_NEXT) finds:
+ * preload/core/real/next.h.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
