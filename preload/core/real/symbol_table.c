@@ -51,12 +51,15 @@ static const char *version_name(const struct pt_symbol_table *table, pt_u32 inde
     return 0;
 }
 
-/* Without a wish, the one that is not hidden behind a newer one. An object without versions has the right one. */
+/* Without a wish, the one that is not hidden behind a newer one. An object without versions has the right one; of
+ * others a symbol without one is not what dlvsym finds. */
 static int is_right_version(const struct pt_symbol_table *table, pt_u32 symbol, const char *version)
 {
     const pt_u32 index = table->versions ? table->versions[symbol] : 0, number = index & ~HIDDEN_VERSION;
-    const char *name = version && number >= LEAST_VERSION ? version_name(table, number) : 0;
-    return name ? pt_text_equal(name, version) : !(index & HIDDEN_VERSION);
+    if (!version || !table->versions)
+        return !(index & HIDDEN_VERSION);
+    const char *name = number >= LEAST_VERSION ? version_name(table, number) : 0;
+    return name && pt_text_equal(name, version);
 }
 
 static pt_u32 hash_of(const char *name)
