@@ -157,10 +157,14 @@ def rule_text(row):
 
 
 def shown():
-    """Where each rule was shown to be right and to be silent."""
-    sys.path.insert(0, os.path.join(ROOT, "tests", "planted"))
-    import shown as of_tests
-    found = of_tests.rows([r.args[0] for r in rows("analyzer/rules/rules.def", "RULE", "RULE_CUSTOM")])
+    """Where each rule was shown to be right and to be silent. A tree without its tests does not say."""
+    names = [r.args[0] for r in rows("analyzer/rules/rules.def", "RULE", "RULE_CUSTOM")]
+    folder = os.path.join(ROOT, "tests", "planted")
+    found = [(name, "", "") for name in names]
+    if os.path.isdir(folder):
+        sys.path.insert(0, folder)
+        import shown as of_tests
+        found = of_tests.rows(names)
     return table(("rule", "programs that take its advice: what that gained, or why there is none", "silent at"), [(f"`{rule}`", *rest) for rule, *rest in found])
 
 
