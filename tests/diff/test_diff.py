@@ -236,7 +236,7 @@ class Forms(Case):
         for stage in report["stages"]:
             if stage["stage"] == "prepare":
                 stage["duration_s"] += 3
-                stage["time"]["runnable_s"] = (stage["time"]["runnable_s"] or 0) + 2.9
+                stage["time"]["runnable_s"] = (stage["time"]["runnable_s"] or 0) + 2.98  # what is left is noise, however fast the machine is
             else:
                 opens = next(call for call in stage["calls"] if call["call"] == "open")
                 opens["calls"] *= 2
