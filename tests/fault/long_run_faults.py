@@ -15,7 +15,7 @@ import struct
 import subprocess
 import time
 
-from harness import FaultCase, SETTINGS, clean_environment
+from harness import FaultCase, SETTINGS, clean_environment, slow
 
 READ, STAT, WRITE, WAIT, STEP = range(5)
 OPERATIONS, SLOTS = 5, 128
@@ -167,7 +167,9 @@ class LongRunFaults(FaultCase):
         return sum(os.path.getsize(os.path.join(run, file)) for file in os.listdir(run))
 
     def test_a_month(self):
-        slots = self.month(MONTH, session_ring_mib=2)
+        """A week of it, where all tests run."""
+        minutes = MONTH if SETTINGS.slow else MONTH // 4
+        slots = self.month(minutes, session_ring_mib=2 if SETTINGS.slow else 1)
         report, stage = self.report(most_s=20, most_bytes=400 * MIB)
         self.check_totals(slots, stage)
         self.check_minutes(slots, stage)
@@ -179,7 +181,7 @@ class LongRunFaults(FaultCase):
         rows, room, checked = self.check_rows()
         if SETTINGS.slow:
             print(f"rows {sum(map(len, rows.values()))}, room {room / MIB:.1f} MiB, all files {self.sizes() / MIB:.1f} MiB")
-        self.assertGreater(checked, MONTH // 2, "of too few minutes there is a row")
+        self.assertGreater(checked, minutes // 2, "of too few minutes there is a row")
         self.assertLess(room, 16 * MIB)  # of one process, a quarter of what a session may have
         processes = sum(1 for slot in slots if slot[0][READ])
         self.assertLess(self.sizes(), 2 * MIB + room * 2 + processes * MIB // 2)
@@ -278,6 +280,7 @@ class LongRunFaults(FaultCase):
         self.assertEqual(there[-(returned // 10):], list(range(there[-1] + 1 - returned // 10, there[-1] + 1)))
         self.assertGreaterEqual(there[-1] + 1, returned)
 
+    @slow
     def test_rings_of_the_dead_are_given_back(self):
         """Under the launcher a generation that comes late has as much as the first: the latest events are kept, totals of all."""
         page = os.path.join(self.scratch, "storm")
