@@ -34,6 +34,22 @@ static void move(struct pt_cpu_times *times, pt_u64 *from_ns, pt_u64 ns)
     times->on_cpu_ns += ns;
 }
 
+/* A recorded wait for a page gets shorter: the sums have it among those of its new length, or the rest of it would look
+ * like a wait that was not recorded. */
+static void shorten(struct pt_cpu_data *data, struct pt_cpu_interval *interval, pt_u64 ns)
+{
+    pt_u64 *blocked_ns = data->wait_sums[interval->thread].blocked_ns;
+    pt_u64 *was = &blocked_ns[pt_cpu_wait_class(interval->duration_ns)];
+    const pt_u64 counted_ns = least(*was, interval->duration_ns);
+    interval->t_ns += ns / 2;
+    interval->duration_ns -= ns;
+    if (interval->kind != PT_CPU_INTERVAL_FAULT)
+        return;
+    data->fault_sums[interval->thread].waits_ns -= least(ns, data->fault_sums[interval->thread].waits_ns);
+    *was -= counted_ns;
+    blocked_ns[pt_cpu_wait_class(interval->duration_ns)] += least(counted_ns, interval->duration_ns);
+}
+
 void pt_cpu_switches_add(struct pt_cpu_data *data, const struct pt_cpu_on_cpu *on_cpu, size_t n)
 {
     pt_u64 *of_thread = n ? pt_calloc(data->n_threads, sizeof *of_thread) : NULL;
@@ -45,11 +61,7 @@ void pt_cpu_switches_add(struct pt_cpu_data *data, const struct pt_cpu_on_cpu *o
     }
     for (size_t i = 0; i < data->n_intervals && n; i++) {
         struct pt_cpu_interval *interval = &data->intervals[i];
-        const pt_u64 ns = least(of_thread[interval->thread], interval->duration_ns);
-        interval->t_ns += ns / 2;
-        interval->duration_ns -= ns;
-        if (interval->kind == PT_CPU_INTERVAL_FAULT)
-            data->fault_sums[interval->thread].waits_ns -= least(ns, data->fault_sums[interval->thread].waits_ns);
+        shorten(data, interval, least(of_thread[interval->thread], interval->duration_ns));
     }
     free(of_thread);
 }

@@ -104,7 +104,7 @@ static void count_all(struct pt_cpu_timeline *timeline)
 }
 
 /* A wait with a stack may be recorded a second time with its exact time, a little shorter because of the switches:
- * join the two. Returns how many are left. */
+ * join the two, in the shorter time. Returns how many are left. */
 static size_t join_same(struct pt_cpu_state *states, size_t n)
 {
     size_t kept = 0;
@@ -115,10 +115,9 @@ static size_t join_same(struct pt_cpu_state *states, size_t n)
         if (is_same && !(both & PT_CPU_RAN) && both & PT_CPU_HAS_STACK &&
             (last->flags ^ one->flags) & PT_CPU_HAS_STACK) {
             const struct pt_cpu_state *with_stack = last->flags & PT_CPU_HAS_STACK ? last : one;
-            *last = (struct pt_cpu_state){.start_ns = with_stack->start_ns,
-                                          .end_ns = with_stack->end_ns,
-                                          .node = with_stack->node,
-                                          .flags = (pt_u8)both};
+            const struct pt_cpu_state *exact = with_stack == last ? one : last;
+            *last = (struct pt_cpu_state){
+                .start_ns = exact->start_ns, .end_ns = exact->end_ns, .node = with_stack->node, .flags = (pt_u8)both};
         } else {
             states[kept++] = *one;
         }
@@ -275,8 +274,7 @@ static bool is_recorded_fault(const struct pt_cpu_state *state)
     return state->flags & PT_CPU_FAULT && state->flags & PT_CPU_IS_EXACT && !state->part;
 }
 
-/* The sums of waits include the time of switches, waits that are recorded one by one do not: see
- * cpu_file/switches.h. That difference is no unrecorded wait. */
+/* What is not recorded one by one includes the time of switches, which is on the CPU: see cpu_file/switches.h. */
 static double share_of_switches(pt_u32 class)
 {
     enum { LONGEST_SWITCH_NS = 25000 };
@@ -304,8 +302,8 @@ void pt_cpu_unrecorded(const struct pt_cpu_timeline *timeline, pt_u32 thread, st
         const double stacks_ns = unrecorded.with_stack_ns[class] + unrecorded.fault_with_stack_ns[class];
         const double fault_ns = stacks_ns > 0 ? all_ns * unrecorded.fault_with_stack_ns[class] / stacks_ns : 0;
         unrecorded.all_ns[class] = fmax(all_ns - recorded_ns[class], 0);
-        unrecorded.fault_ns[class] = fmin(fmax(fault_ns * (1 - share_of_switches(class)) - recorded_fault_ns[class], 0),
-                                          unrecorded.all_ns[class]);
+        unrecorded.fault_ns[class] = (1 - share_of_switches(class)) *
+                                     fmin(fmax(fault_ns - recorded_fault_ns[class], 0), unrecorded.all_ns[class]);
     }
     *ret_unrecorded = unrecorded;
 }
