@@ -10,6 +10,7 @@ from torch.utils.data import DataLoader
 
 torch.set_num_threads(1)
 how = sys.argv[1]
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it
 
 
 class Model(nn.Linear):

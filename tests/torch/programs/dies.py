@@ -22,6 +22,7 @@ class Samples(Dataset):
 
 
 if sys.argv[1] == "interrupt":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it
     os.setpgid(0, 0)  # as a terminal would: the whole group gets it, and not who looks on
 model = torch.nn.Linear(64, 8)
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-5)
