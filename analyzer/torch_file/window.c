@@ -107,11 +107,13 @@ static void take(struct reading *reading, const struct pt_torch_event *event)
         return;
     }
     window->has_shapes |= event->shapes.n > 0;
+    /* Hostile files have steps among the kernels, too: whatever is no kernel has a thread. */
+    const enum pt_torch_kind kind = !strncmp(event->name, "ProfilerStep", 12) ? PT_TORCH_RANGE : event->kind;
     const struct pt_torch_span span = {
         .name = pt_intern_text(&window->texts, event->name),
         .shapes = pt_intern_text(&window->texts, event->shapes.text),
-        .kind = !strncmp(event->name, "ProfilerStep", 12) ? PT_TORCH_RANGE : event->kind,
-        .thread = event->kind == PT_TORCH_KERNEL ? 0 : thread_of(reading, event->thread),
+        .kind = kind,
+        .thread = kind == PT_TORCH_KERNEL ? 0 : thread_of(reading, event->thread),
         .flops = pt_torch_flops(event),
         .peak_bytes = -1,
     };
