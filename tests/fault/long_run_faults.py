@@ -112,7 +112,8 @@ class LongRunFaults(FaultCase):
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         if most_s:
             self.assertLess(cpu, most_s, f"the report took {took:.1f} s")
-            self.assertLess(after.ru_maxrss * 1024, most_bytes)  # of the largest child so far
+            if after.ru_maxrss > before.ru_maxrss:  # of the largest child so far: other tests had larger ones
+                self.assertLess(after.ru_maxrss * 1024, most_bytes)
         self.assertEqual(len(report["stages"]), 1)
         return report, report["stages"][0]
 
