@@ -20,6 +20,7 @@
 #include "util/mem.h"
 #include "flops.h"
 
+#define UNKNOWN_STEPS UINT64_MAX
 enum { MOST_SPANS = 4 << 20, MOST_THREADS = 4096, MOST_FILES = 1000, MOST_DEPTH = 256 };
 
 /* A marker of ours: the profiler's time of it, less our own. */
@@ -51,6 +52,7 @@ struct reading {
         PT_VEC(struct allocation);
     } allocations;
     struct pt_map threads; /* number in the trace -> index, plus 1 */
+    pt_u64 whole_steps;    /* what was begun after them was not ended: a program may end within a step */
 };
 
 static pt_u32 thread_of(struct reading *reading, pt_u64 number)
@@ -66,21 +68,25 @@ static pt_u32 thread_of(struct reading *reading, pt_u64 number)
     return (pt_u32)(*slot - 1);
 }
 
-/* "ptsync:TIME:PID:THREAD:KIND:FIRST:EPOCH:PARAMETERS:PEAK"; files of older versions have no PEAK. */
+/* "ptsync:TIME:PID:THREAD:KIND:FIRST:EPOCH:PARAMETERS:PEAK:STEPS"; files of older versions have no PEAK, and only the
+ * markers at the end have STEPS. */
 static bool read_marker(struct reading *reading, const struct pt_torch_event *event)
 {
     static const char *const kinds[] = {"steps", "every", "epoch", "validation"};
     struct pt_torch_window *window = reading->window;
     pt_i64 at_ns;
-    pt_u64 peak_gflops = 0;
+    pt_u64 peak_gflops = 0, whole_steps = UNKNOWN_STEPS;
     char kind[16];
     if (strncmp(event->name, PT_WINDOW_MARKER, sizeof PT_WINDOW_MARKER - 1) != 0)
         return false;
     if (sscanf(event->name + sizeof PT_WINDOW_MARKER - 1,
-               "%" SCNd64 ":%u:%u:%15[a-z]:%" SCNu64 ":%u:%" SCNu64 ":%" SCNu64, &at_ns, &window->pid,
-               &window->thread_id, kind, &window->first_step, &window->epoch, &window->parameters, &peak_gflops) >= 7 &&
+               "%" SCNd64 ":%u:%u:%15[a-z]:%" SCNu64 ":%u:%" SCNu64 ":%" SCNu64 ":%" SCNu64, &at_ns, &window->pid,
+               &window->thread_id, kind, &window->first_step, &window->epoch, &window->parameters, &peak_gflops,
+               &whole_steps) >= 7 &&
         at_ns >= 0 && at_ns < (1ll << 62)) {
         reading->own_thread = event->thread;
+        if (whole_steps < reading->whole_steps)
+            reading->whole_steps = whole_steps;
         window->peak_flops_per_s = (double)peak_gflops * 1e9;
         for (pt_u32 i = 0; i < sizeof kinds / sizeof *kinds; i++)
             if (!strcmp(kind, kinds[i]))
@@ -282,7 +288,7 @@ static void settle(struct reading *reading)
         struct pt_torch_span *span = &reading->spans.items[i].span;
         span->start_ns = on_our_clock(&line, reading->spans.items[i].start_us);
         span->took_ns = (pt_i64)(reading->spans.items[i].took_us * 1e3);
-        if (!strncmp(span->name, "ProfilerStep", 12)) {
+        if (!strncmp(span->name, "ProfilerStep", 12) && window->steps < reading->whole_steps) {
             window->steps++;
             window->steps_ns += span->took_ns;
         }
@@ -300,7 +306,7 @@ int pt_torch_window_read(int directory, const char *name, const char *file, stru
                          struct pt_error *err)
 {
     struct pt_torch_event event;
-    struct reading reading = {.window = ret_window};
+    struct reading reading = {.window = ret_window, .whole_steps = UNKNOWN_STEPS};
     *ret_window = (struct pt_torch_window){0};
     PT_AUTO(pt_torch_events_closep) struct pt_torch_events *events = pt_torch_events_open(directory, name, err);
     if (!events)

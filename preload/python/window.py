@@ -12,6 +12,7 @@ QUIET = "KINETO_LOG_LEVEL"
 TENSORBOARD = ".pt.trace.json"
 
 from _thread import get_native_id
+from _weakref import ref
 
 
 def read_window(text):
@@ -48,6 +49,8 @@ class Window:
         self.fed = self.epoch_fed = 0  # pass that the last batch came from; pass of this epoch
         self.epoch = 0
         self.is_marked = set()  # what the program says itself: step, epoch
+        self.is_in_marked_step = False  # it has said that one begins, and nothing since
+        self.stepping = None  # of a program that marks its steps: the optimizer that stepped last, weakly
         self.model, self.is_training = "model", None
         self.profiler = None
         self.was_busy = False
@@ -63,10 +66,11 @@ class Window:
         if number["repeat"] and self.begun >= number["repeat"]:
             return
         if number["every_n_steps"]:
+            # The N-th step is recorded, the 2 N-th, ...: so many before it are done when the warmup begins.
             every, warmup = number["every_n_steps"], min(number["warmup"], number["every_n_steps"] - 1)
-            self.due = max(self.steps + warmup, every - 1) // every * every - warmup
-            while self.due < max(self.steps, 1):
-                self.due += every
+            self.due = every - 1 - warmup
+            if self.due < max(self.steps, 1):
+                self.due += -((self.due - max(self.steps, 1)) // every) * every
         elif self.is_by_steps():
             # Not before the end of a first step: until then nobody knows what a step is.
             self.due = max(self.steps + number["wait"] + (0 if self.begun else number["skip_first"]), 1)
@@ -83,7 +87,8 @@ def now_ns():
 
 
 def make_markers(what):
-    """Ranges whose names say when they were made on our clock, and by whom: the profiler's clock differs by version."""
+    """Ranges whose names say when they were made on our clock, and by whom: the profiler's clock differs by version. Those at the end say how
+    many whole steps there are, too: the profiler counts one that was begun."""
     record = modules["torch.autograd.profiler"].record_function
     who = f"{modules['os'].getpid()}:{get_native_id()}:{what}"
     for _ in range(MARKERS):
@@ -103,7 +108,7 @@ def trace_path(kind, first):
     folder = f"{run_directory}/torch/{model}"
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if "plain_names" in state.settings:
-        name = {"epoch": f"epoch_{state.epoch}", "every": f"train_step_{first}", "validation": f"validation_step_{first}"}.get(kind, "chrome_trace")
+        name = {"epoch": f"epoch_{state.epoch}", "every": f"train_step_{first + 1}", "validation": f"validation_step_{first}"}.get(kind, "chrome_trace")
         path, again = f"{folder}/{name}.json", 0
         while os.path.exists(path):
             again += 1
@@ -200,7 +205,7 @@ class Open:
             if calls is not None:
                 calls.disable()
             if self.left_warmup == 0:
-                make_markers(self.what)
+                make_markers(self.what if self.is_validation else f"{self.what}:{self.active - self.left}")
             self.own(self.profiler.stop)
             if calls is not None:
                 calls.dump_stats(self.path[:-len(TENSORBOARD if self.path.endswith(TENSORBOARD) else ".json")] + ".stats")
@@ -344,6 +349,7 @@ def begin_epoch(optimizer=None):
 def stepped(optimizer):
     """Of several optimizers one says what a step is: the first, or, when it has long done nothing, another."""
     if "step" in state.is_marked:
+        state.stepping = ref(optimizer)
         return
     which = id(optimizer)
     if which != state.optimizer:
@@ -368,8 +374,12 @@ def began_pass(iterator):
 
 
 def called_model(module):
-    """The outermost module is called: its name, and whether a validation begins."""
-    state.model = name = model_name(module)
+    """The outermost module is called: its name, and whether a validation begins. One that learns nothing is a loss or a metric: always in
+    training mode, and not what is trained."""
+    name = model_name(module)
+    if not is_learning(module):
+        return name
+    state.model = name
     is_training = module.__dict__.get("training", True)
     if "validation" in state.settings:
         validate(is_training)
@@ -377,32 +387,46 @@ def called_model(module):
     return name
 
 
+def is_learning(module):
+    return bool(module.__dict__.get("_parameters")) or any(True for _ in module.parameters())
+
+
 def validate(is_training):
     window = state.profiler
     if window is not None and window.is_validation:
         close("")
-    elif not is_training and state.is_training and state.steps and state.profiler is None:  # not of a look before the training
+    elif not is_training and state.is_training and (state.steps or state.is_in_marked_step) and state.profiler is None:  # not of a look before the training
+        end_marked_step()
         most = state.number["repeat"]
         if most == 0 or state.validations < most:
             state.validations += 1
             open_window("validation", 0, 1)
 
 
-def patch_marks(module):
-    """The package's own words win over what is seen: proftrace.step() and proftrace.epoch()."""
-    def step(number, original=module.step):
-        if "step" in state.is_marked:  # the one before is done
-            count_step()
+class Marks:
+    """What the package calls when the program says itself where a step or an epoch begins: that wins over what is seen."""
+
+    def step(self):
+        end_marked_step()
         state.is_marked.add("step")
-        return original(number)
+        state.is_in_marked_step = True
 
-    def epoch(number, original=module.epoch):
+    def epoch(self, number):
+        end_marked_step()
         state.is_marked.add("epoch")
-        state.epoch = number + 1 if type(number) is int else state.epoch
+        state.epoch = number + 1
         begin_epoch()
-        return original(number)
 
-    module.step, module.epoch = stand_before(module.step, step), stand_before(module.epoch, epoch)
+
+def end_marked_step():
+    """It lasts until something else begins."""
+    if state.is_in_marked_step:
+        state.is_in_marked_step = False
+        count_step(state.stepping and state.stepping())
+
+
+def patch_marks(module):
+    module._window = Marks()
 
 
 state = Window(read_window(window))

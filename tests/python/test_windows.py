@@ -105,7 +105,7 @@ class Windows(unittest.TestCase):
         run = self.run_one("skip_first=4,wait=2,warmup=1,active=3,repeat=2")
         self.assert_unnoticed(run)
         # 4 are skipped, 2 waited for, 1 warms up; then 3, and again 2 and 1 before them
-        self.assertEqual(self.windows_of(run), [("steps 7 to 9", 3), ("steps 13 to 15", 3)])
+        self.assertEqual(self.windows_of(run), [("steps 8 to 10", 3), ("steps 14 to 16", 3)])
         self.assertTrue(all(name.endswith(".pt.trace.json") for name in run.names), run.names)
         self.assertEqual({os.path.basename(os.path.dirname(file)) for file in run.files}, {"Net"})
         self.assertEqual([phase.label for phase in run.phases()], ["start", "write"] * 2)
@@ -113,20 +113,54 @@ class Windows(unittest.TestCase):
     def test_every_n_steps(self):
         run = self.run_one("every_n_steps=10,active=1,plain_names")
         self.assert_unnoticed(run)
-        self.assertEqual(run.names, ["train_step_10.json", "train_step_20.json"])
-        self.assertEqual(self.windows_of(run), [("step 10", 1), ("step 20", 1)])
+        self.assertEqual(run.names, ["train_step_10.json", "train_step_20.json", "train_step_30.json"])
+        self.assertEqual(self.windows_of(run), [("step 10", 1), ("step 20", 1), ("step 30", 1)])
 
     def test_windows_without_a_pause_between_them(self):
         run = self.run_one("active=2,warmup=0,repeat=3")
         self.assert_unnoticed(run)
-        self.assertEqual(self.windows_of(run), [("steps 1 to 2", 2), ("steps 3 to 4", 2), ("steps 5 to 6", 2)])
+        self.assertEqual(self.windows_of(run), [("steps 2 to 3", 2), ("steps 4 to 5", 2), ("steps 6 to 7", 2)])
+
+    def numbers_in(self, file):
+        """The steps whose beginning was recorded, by the program's own count."""
+        return sorted({int(event["name"].split(":")[1]) for event in events_in(file) if event["name"].startswith("number:")})
+
+    def test_steps_have_the_numbers_that_the_program_counts(self):
+        run = self.run_one("every_n_steps=10,active=2,plain_names", "numbers")
+        self.assertEqual([self.numbers_in(file) for file in run.files], [[10, 11], [20, 21], [30]])
+        self.assertEqual(self.windows_of(run), [("steps 10 to 11", 2), ("steps 20 to 21", 2), ("step 30", 1)])
+        self.assertEqual(run.names, ["train_step_10.json", "train_step_20.json", "train_step_30.json"])
+
+    def test_a_step_that_fails_is_none(self):
+        run = self.run_one("skip_first=3,active=10", "numbers", "fails")
+        self.assertIn("KeyError: 'within a step'", run.err)
+        self.assertEqual(self.numbers_in(run.files[0]), [5, 6, 7])  # the last one begins, and does not end
+        self.assertEqual(self.windows_of(run), [("steps 5 to 6", 2)])
+
+    def test_steps_that_the_program_marks(self):
+        """Two of the optimizer's make one of the program's, whichever is imported first."""
+        for order in "marks", "marks_before":
+            with self.subTest(order):
+                run = self.run_one("skip_first=2,active=3,with_flops", "numbers", order)
+                self.assertEqual(run.status, 0, run.err)
+                self.assertEqual(self.windows_of(run), [("steps 4 to 6", 3)])
+                self.assertEqual(self.numbers_in(run.files[0]), [7, 8, 9, 10, 11, 12])
+                if HAS_KINETO:
+                    self.assertGreater(run.stage()["profiler_windows"][0]["flops_per_parameter"], 0)
+
+    def test_validations_with_a_loss(self):
+        """A loss is a module, too: always in training mode, and never what is trained."""
+        run = self.run_one("validation,repeat=0")
+        self.assert_unnoticed(run)
+        self.assertEqual([window for window, _ in self.windows_of(run)], [f"validation after step {step}" for step in (10, 20, 30)])
+        self.assertEqual({os.path.basename(os.path.dirname(file)) for file in run.files}, {"Net"})
 
     def test_chosen_epochs_and_the_first_batch_of_validations(self):
         run = self.run_one("epochs=1,3,active=2,validation,repeat=0,plain_names")
         self.assert_unnoticed(run)
         self.assertEqual(run.names, ["epoch_1.json", "epoch_3.json", "validation_step_10.json", "validation_step_20.json", "validation_step_30.json"])
         self.assertEqual([window for window, _ in self.windows_of(run)],
-                         ["epoch 1, steps 2 to 3", "validation after step 10", "validation after step 20", "epoch 3, steps 22 to 23", "validation after step 30"])
+                         ["epoch 1, steps 3 to 4", "validation after step 10", "validation after step 20", "epoch 3, steps 23 to 24", "validation after step 30"])
         epochs = {(row["operator"], row["epoch"]) for row in run.stage()["operator_epochs"]}
         self.assertLessEqual({("aten::addmm", 1), ("aten::addmm", 3)}, epochs)
 
@@ -200,7 +234,7 @@ class Windows(unittest.TestCase):
     def test_a_program_that_ends_within_a_window(self):
         run = self.run_one("skip_first=4,active=100", "ends")
         self.assertEqual((run.status, run.err), (3, ""))
-        self.assertEqual(self.windows_of(run), [("steps 5 to 8", 4)])
+        self.assertEqual(self.windows_of(run), [("steps 6 to 8", 3)])
 
     def test_a_program_that_is_killed_within_a_window(self):
         """The window is lost, and nothing else."""
@@ -212,7 +246,7 @@ class Windows(unittest.TestCase):
     def test_a_child_that_is_forked_within_a_window(self):
         run = self.run_one("skip_first=4,active=10", "forks")
         self.assert_unnoticed(run)
-        self.assertEqual(self.windows_of(run), [("steps 5 to 14", 10)])
+        self.assertEqual(self.windows_of(run), [("steps 6 to 15", 10)])
 
     def test_of_several_ranks_one(self):
         run = self.run_one("active=2", RANK="1")
@@ -291,8 +325,8 @@ class Windows(unittest.TestCase):
 
     def test_frameworks(self):
         """Their epochs and steps are the same ones; a look at the validation before the training is none."""
-        expected = {"lightning": ["validation after step 10", "epoch 2, steps 12 to 13", "epoch 3, steps 22 to 23"],
-                    "transformers": ["validation after step 6", "epoch 2, steps 8 to 9", "epoch 3, steps 14 to 15"]}
+        expected = {"lightning": ["validation after step 10", "epoch 2, steps 13 to 14", "epoch 3, steps 23 to 24"],
+                    "transformers": ["validation after step 6", "epoch 2, steps 9 to 10", "epoch 3, steps 15 to 16"]}
         for name, windows in expected.items():
             with self.subTest(name):
                 needed = f"import {name}" + ("; import accelerate" if name == "transformers" else "")

@@ -49,9 +49,10 @@ struct operators {
 
 static const char *name_of(struct pt_metrics *metrics, const struct pt_torch_window *window)
 {
-    const unsigned long long first = window->first_step, last = first + (window->steps ? window->steps - 1 : 0);
     if (window->kind == PT_TORCH_VALIDATION)
-        return pt_metrics_format(metrics, "validation after step %llu", first);
+        return pt_metrics_format(metrics, "validation after step %llu", (unsigned long long)window->first_step);
+    /* As everywhere, the first step of a run is 1. */
+    const unsigned long long first = window->first_step + 1, last = first + (window->steps ? window->steps - 1 : 0);
     const char *steps = last > first ? pt_metrics_format(metrics, "steps %llu to %llu", first, last)
                                      : pt_metrics_format(metrics, "step %llu", first);
     return window->kind == PT_TORCH_EPOCH ? pt_metrics_format(metrics, "epoch %u, %s", window->epoch, steps) : steps;

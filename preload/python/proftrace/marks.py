@@ -43,6 +43,7 @@ _step = _api.get("step")
 _epoch = _api.get("epoch")
 _stage = _api.get("stage")
 _active = _api.get("active")
+_window: Any = None  # of PROFTRACE_WINDOW, set by the library: steps and epochs that the program marks are those of its windows
 
 
 def _bytes(name: object) -> bytes:
@@ -138,6 +139,8 @@ def step(number: int) -> None:
 
     >>> step(1)
     """
+    if _window:
+        _window.step()
     if _step:
         _step(_whole(number))
 
@@ -147,6 +150,8 @@ def epoch(number: int) -> None:
 
     >>> epoch(0)
     """
+    if _window:
+        _window.epoch(_whole(number))
     if _epoch:
         _epoch(_whole(number))
 

@@ -3,12 +3,18 @@
 import contextlib
 import json
 import os
+import pathlib
 import sys
 
+WANTED = set(sys.argv[1:])
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "preload/python"))
+if "marks_before" in WANTED:
+    from proftrace import step as mark_step
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-WANTED = set(sys.argv[1:])
+if "marks" in WANTED:
+    from proftrace import step as mark_step
 torch.manual_seed(0)
 torch.set_num_threads(1)
 
@@ -50,16 +56,22 @@ data = TensorDataset(torch.randn(80, 3, 16, 16), torch.randint(0, 10, (80,)))
 if "table" in WANTED:
     keep_own_table()
 counts, steps, own = [], 0, None
+criterion = torch.nn.CrossEntropyLoss()  # a module that is never told of an evaluation
 for epoch in range(3):
     net.train()
     for images, labels in DataLoader(data, batch_size=8):
         if "profiles_itself" in WANTED and steps == 12:
             own = own_profiler()
             own.__enter__()
-        optimizer.zero_grad()
+        if WANTED & {"marks", "marks_before"} and steps % 2 == 0:
+            mark_step(steps // 2)
+        with torch.profiler.record_function(f"number:{steps + 1}") if "numbers" in WANTED else contextlib.nullcontext():
+            optimizer.zero_grad()
+        if "fails" in WANTED and steps == 6:
+            raise KeyError("within a step")
         with said("forward"):
             outputs = net(images)
-        loss = torch.nn.functional.cross_entropy(outputs, labels)
+        loss = criterion(outputs, labels)
         with said("backward"):
             loss.backward()
         optimizer.step()
@@ -81,6 +93,6 @@ for epoch in range(3):
     net.eval()
     with torch.no_grad():
         for images, labels in DataLoader(data, batch_size=40):
-            net(images)
+            criterion(net(images), labels)
     print(epoch, loss.item())
 print(json.dumps(counts))
