@@ -120,3 +120,24 @@ struct pt_changes pt_changes(const struct pt_diff_table_kind *kind, const cJSON 
     pt_intern_fini(&c.names);
     return c.changes;
 }
+
+const struct pt_change *pt_change_largest(const struct pt_stage_pair *pair, enum pt_diff_table table, double direction,
+                                          bool (*fits)(const struct pt_change *, const char *), const char *what)
+{
+    const struct pt_changes *changes = &pair->changes[table];
+    for (size_t i = 0; i < changes->n; i++) /* the largest first */
+        if (pt_change_of(&pt_diff_tables[table], &changes->items[i]) * direction > 0 &&
+            pt_change_is_named(&changes->items[i]) && (!fits || fits(&changes->items[i], what)))
+            return &changes->items[i];
+    return NULL;
+}
+
+const struct pt_change *pt_change_of_function(const struct pt_stage_pair *pair, double direction)
+{
+    const struct pt_change *python = pt_change_largest(pair, PT_DIFF_python, direction, NULL, NULL);
+    const struct pt_change *native = pt_change_largest(pair, PT_DIFF_native, direction, NULL, NULL);
+    const struct pt_diff_table_kind *kind = &pt_diff_tables[PT_DIFF_native];
+    if (!python || !native)
+        return python ? python : native;
+    return fabs(pt_change_of(kind, python)) >= 0.5 * fabs(pt_change_of(kind, native)) ? python : native;
+}

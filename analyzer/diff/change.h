@@ -50,10 +50,10 @@ static inline void pt_changes_fini(struct pt_changes *changes)
     free(changes->items);
 }
 
-/* "[not sampled]" and its like are sums of what nobody knows: no cause. */
+/* "[not sampled]" and its like are sums of what nobody knows: no cause. "[gzip]" is code of a file without names. */
 static inline bool pt_change_is_named(const struct pt_change *change)
 {
-    return *change->label != '[';
+    return *change->label != '[' || (change->apart && *change->apart == '/');
 }
 
 /* A stage of both runs. NULL = that run has none of this name; never both. */
@@ -62,5 +62,12 @@ struct pt_stage_pair {
     const cJSON *of[PT_DIFF__SIDES];
     struct pt_changes changes[PT_DIFF__TABLES];
 };
+
+/* The largest change of a table among those that fit (NULL = all), in a direction: +1 where B has more, -1 where it has
+ * less. What went the other way explains nothing. NULL = none. */
+const struct pt_change *pt_change_largest(const struct pt_stage_pair *pair, enum pt_diff_table table, double direction,
+                                          bool (*fits)(const struct pt_change *, const char *), const char *what);
+/* The function whose CPU time changed most: the one of Python, unless less than half of it is in that one. */
+const struct pt_change *pt_change_of_function(const struct pt_stage_pair *pair, double direction);
 
 #endif

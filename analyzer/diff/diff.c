@@ -94,22 +94,15 @@ static double size_of(const struct pt_stage_pair *pair)
     return isfinite(by) ? fabs(by) : 0;
 }
 
-/* Beyond what two runs of one program differ by on a machine that does other things, too. */
-static bool is_beyond_noise(const struct pt_stage_pair *pair)
-{
-    const double by = size_of(pair), before_s = pt_member_number(pair->of[PT_DIFF_A], "duration_s");
-    return by >= 0.5 || (by >= 0.1 && by >= 0.2 * before_s);
-}
-
 /* The lower goes first: another time, then another count, then a time that is little more than noise, then none; what
  * is only in one run explains nothing. */
 static int group_of(const struct pt_stage_pair *pair)
 {
     if (!pair->of[PT_DIFF_A] || !pair->of[PT_DIFF_B])
         return 4;
-    if (pt_stage_pair_differs(pair) && is_beyond_noise(pair))
+    if (pt_stage_pair_differs(pair) && pt_stage_pair_is_beyond_noise(pair))
         return 0;
-    if (pt_counts_differ(pair))
+    if (pt_counts_differ(pair) != 0)
         return 1;
     return pt_stage_pair_differs(pair) || pt_differs_beside_wall(pair) ? 2 : 3;
 }

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "report/run_document.h"
+#include "util/auto.h"
 #include "beside_wall.h"
+#include "commands.h"
 #include "phrases.h"
 
 static const struct {
@@ -40,18 +42,6 @@ bool pt_stage_pair_differs(const struct pt_stage_pair *pair)
 }
 
 /* ---- which change ---- */
-
-/* A direction: +1 where B is slower. What went the other way explains nothing. */
-static const struct pt_change *largest(const struct pt_stage_pair *pair, enum pt_diff_table table, double direction,
-                                       bool (*fits)(const struct pt_change *, const char *), const char *what)
-{
-    const struct pt_changes *changes = &pair->changes[table];
-    for (size_t i = 0; i < changes->n; i++) /* the largest first */
-        if (pt_change_of(&pt_diff_tables[table], &changes->items[i]) * direction > 0 &&
-            pt_change_is_named(&changes->items[i]) && (!fits || fits(&changes->items[i], what)))
-            return &changes->items[i];
-    return NULL;
-}
 
 static double seconds_of(const struct pt_change *change)
 {
@@ -108,18 +98,23 @@ static const char *words_before(const char *part)
 
 /* What the sentence says already. */
 struct told {
-    const struct pt_change *cause; /* of the part before; NULL = none */
+    const struct pt_change *cause;   /* of the part before; NULL = none */
+    const struct pt_change *command; /* NULL = none */
     bool has_cause, has_call;
 };
 
-/* The command that is waited for longer: how often it is run. */
-static void put_command(struct pt_str *out, const struct pt_stage_pair *pair, double direction)
+/* The command that is waited for longer: how often it is run. Its place may be told already. */
+static void put_command(struct pt_str *out, const struct pt_stage_pair *pair, const struct pt_change *command,
+                        bool has_place, struct told *told)
 {
-    const struct pt_change *command = largest(pair, PT_DIFF_commands, direction, NULL, NULL);
-    if (!command)
+    if (!command || told->command)
         return;
+    told->command = command;
     pt_str_add(out, "; ");
-    pt_put_runs(out, command);
+    if (has_place)
+        pt_put_runs(out, command, NULL);
+    else
+        pt_put_command(out, pair, command);
 }
 
 /* A place where calls are made, in this process or in one that it waits for. */
@@ -127,8 +122,9 @@ static void put_work(struct pt_str *out, const struct pt_stage_pair *pair, const
                      const struct pt_change *place, double direction, struct told *told)
 {
     const bool waits_itself = place && has_reason(place, part);
-    const struct pt_change *call = largest(pair, PT_DIFF_calls, direction, is_of_part, place ? place->apart : part);
-    const struct pt_change *file = largest(pair, PT_DIFF_files, direction, NULL, NULL);
+    const struct pt_change *call =
+        pt_change_largest(pair, PT_DIFF_calls, direction, is_of_part, place ? place->apart : part);
+    const struct pt_change *file = pt_change_largest(pair, PT_DIFF_files, direction, NULL, NULL);
     if (place || file)
         pt_str_add(out, waits_itself ? " in " : words_before(part));
     if (place)
@@ -136,7 +132,7 @@ static void put_work(struct pt_str *out, const struct pt_stage_pair *pair, const
     else if (file)
         pt_str_add(out, file->label);
     if (waits_itself && !strcmp(part, "Child wait")) {
-        put_command(out, pair, direction);
+        put_command(out, pair, pt_change_largest(pair, PT_DIFF_commands, direction, NULL, NULL), true, told);
         return;
     }
     if (!call)
@@ -166,10 +162,17 @@ static bool is_same_function(const struct pt_change *a, const struct pt_change *
 static const struct pt_change *place_of_wait(const struct pt_stage_pair *pair, const char *part, double by,
                                              const struct candidates *found)
 {
-    const struct pt_change *own = largest(pair, PT_DIFF_places, by > 0 ? 1 : -1, has_reason, part);
+    const struct pt_change *own = pt_change_largest(pair, PT_DIFF_places, by > 0 ? 1 : -1, has_reason, part);
     const double known = fmax(fabs(seconds_of(found->function)), fabs(seconds_of(found->place)));
     const bool is_enough = fabs(seconds_of(own)) >= 0.2 * fabs(by);
     return is_enough && known < (strcmp(part, "Child wait") ? 0.1 : 0.5) * fabs(by) ? own : NULL;
+}
+
+/* The part Python is in no native code, where there are samples of Python. */
+static const struct pt_change *function_of(const struct pt_stage_pair *pair, const char *part, double direction)
+{
+    const struct pt_change *python = pt_change_largest(pair, PT_DIFF_python, direction, NULL, NULL);
+    return python && !strcmp(part, "Python") ? python : pt_change_of_function(pair, direction);
 }
 
 static struct candidates candidates_for(const struct pt_stage_pair *pair, const char *part, double by)
@@ -177,9 +180,9 @@ static struct candidates candidates_for(const struct pt_stage_pair *pair, const 
     const bool of_others = is_of_others(part);
     /* Workers wait for a CPU, too, and that is in nobody's functions. */
     const double direction = by > 0 ? 1 : -1, enough = (is_of_workers(part) ? 0.1 : 0.2) * fabs(by);
-    const struct pt_change *python = largest(pair, PT_DIFF_python, direction, NULL, NULL);
-    const struct pt_change *function = python ? python : largest(pair, PT_DIFF_native, direction, NULL, NULL);
-    const struct pt_change *place = largest(pair, PT_DIFF_places, direction, of_others ? is_work : has_reason, part);
+    const struct pt_change *function = function_of(pair, part, direction);
+    const struct pt_change *place =
+        pt_change_largest(pair, PT_DIFF_places, direction, of_others ? is_work : has_reason, part);
     struct candidates found = {.function = is_computing(part) || of_others ? function : NULL, .place = place};
     const struct pt_change *own = of_others ? place_of_wait(pair, part, by, &found) : NULL;
     if (own)
@@ -211,6 +214,9 @@ static void put_cause(struct pt_str *out, const struct pt_stage_pair *pair, cons
         pt_put_function(out, words_before(part), found.function, is_of_workers(part) ? "" : ", which");
     else if (found.place || is_of_calls)
         put_work(out, pair, part, found.place, by > 0 ? 1 : -1, told);
+    /* What a child computes that the stage waits for is told as computing. */
+    if (is_computing(part))
+        put_command(out, pair, pt_command_behind(pair, by), false, told);
     told->cause = cause;
     told->has_cause |= cause != NULL;
 }
@@ -255,7 +261,7 @@ static int largest_part(const double by[N_PARTS], double all)
 /* An epoch has parts of its own. */
 static void put_part_of_epoch(struct pt_str *out, const struct pt_stage_pair *pair, double all)
 {
-    const struct pt_change *part = largest(pair, PT_DIFF_epoch, all > 0 ? 1 : -1, NULL, NULL);
+    const struct pt_change *part = pt_change_largest(pair, PT_DIFF_epoch, all > 0 ? 1 : -1, NULL, NULL);
     if (!part)
         return;
     pt_str_add(out, ": ");
@@ -293,10 +299,50 @@ double pt_stage_pair_own_seconds(const struct pt_stage_pair *pair)
     return fabs(waited) < fabs(all) ? all - waited : 0;
 }
 
+bool pt_stage_pair_is_beyond_noise(const struct pt_stage_pair *pair)
+{
+    const double own = pt_stage_pair_own_seconds(pair), by = isfinite(own) ? fabs(own) : 0;
+    const bool is_against_counts = own * pt_counts_differ(pair) < 0; /* more calls, and less time */
+    return by >= 0.5 || (by >= 0.1 && by >= 0.2 * wall_of(pair->of[PT_DIFF_A]) && !is_against_counts);
+}
+
+/* "(31.0 s -> 43.4 s)" */
+static void put_walls(struct pt_str *out, const struct pt_stage_pair *pair)
+{
+    pt_str_char(out, '(');
+    pt_put_seconds(out, wall_of(pair->of[PT_DIFF_A]));
+    pt_str_add(out, " -> ");
+    pt_put_seconds(out, wall_of(pair->of[PT_DIFF_B]));
+    pt_str_char(out, ')');
+}
+
+/* A time that differs, and why. A count is exact, and a time may be noise: then what the program does goes before. */
+static void put_time(struct pt_str *out, const struct pt_stage_pair *pair)
+{
+    PT_AUTO(pt_str_fini) struct pt_str why = {0};
+    const double by = pt_stage_pair_seconds(pair);
+    const struct told told = put_parts(&why, pair, by);
+    const bool has_counted_command = told.command && told.command == pt_command_counted(pair);
+    unsigned beside = (told.has_cause ? 0 : PT_BESIDE_CPU) | (told.has_call ? 0 : PT_BESIDE_CALLS) |
+                      (has_counted_command ? 0 : PT_BESIDE_COMMANDS);
+    const bool is_led_by_counts =
+        !told.has_call && !has_counted_command && pt_counts_differ(pair) != 0 && !pt_stage_pair_is_beyond_noise(pair);
+    if (is_led_by_counts) {
+        pt_put_beside_wall(out, pair, PT_BESIDE_COUNTS, ": ");
+        pt_str_add(out, "; beside that");
+        beside &= ~(unsigned)PT_BESIDE_COUNTS;
+    }
+    pt_str_char(out, ' ');
+    pt_put_difference(out, by);
+    pt_str_char(out, ' ');
+    put_walls(out, pair);
+    pt_str_add(out, pt_str_text(&why));
+    pt_put_beside_wall(out, pair, beside, is_led_by_counts ? ", and " : "; beside that ");
+}
+
 void pt_explain_stage(const struct pt_stage_pair *pair, struct pt_str *out)
 {
     const cJSON *a = pair->of[PT_DIFF_A], *b = pair->of[PT_DIFF_B];
-    const double by = pt_stage_pair_seconds(pair);
     pt_str_add(out, pair->name);
     if (!a || !b) {
         pt_str_printf(out, " is only in %s", a ? "A: " : "B: ");
@@ -306,26 +352,15 @@ void pt_explain_stage(const struct pt_stage_pair *pair, struct pt_str *out)
     const char *status_a = pt_member_text(a, "status"), *status_b = pt_member_text(b, "status");
     if (status_a && status_b && strcmp(status_a, status_b) != 0)
         pt_str_printf(out, " (%s in A, %s in B)", status_a, status_b);
-    if (!isfinite(by)) {
+    if (!isfinite(pt_stage_pair_seconds(pair))) {
         pt_str_add(out, ": its time is not known in both runs");
         return;
     }
-    if (!pt_stage_pair_differs(pair)) {
-        pt_str_add(out, ": no difference of more than 5 % and 50 ms (");
-    } else {
-        pt_str_char(out, ' ');
-        pt_put_difference(out, by);
-        pt_str_add(out, " (");
-    }
-    pt_put_seconds(out, wall_of(a));
-    pt_str_add(out, " -> ");
-    pt_put_seconds(out, wall_of(b));
-    pt_str_char(out, ')');
-    if (!pt_stage_pair_differs(pair)) {
-        pt_put_beside_wall(out, pair, PT_BESIDE_CPU | PT_BESIDE_CALLS, ", but ");
+    if (pt_stage_pair_differs(pair)) {
+        put_time(out, pair);
         return;
     }
-    const struct told told = put_parts(out, pair, by);
-    pt_put_beside_wall(out, pair, (told.has_cause ? 0 : PT_BESIDE_CPU) | (told.has_call ? 0 : PT_BESIDE_CALLS),
-                       "; beside that ");
+    pt_str_add(out, ": no difference of more than 5 % and 50 ms ");
+    put_walls(out, pair);
+    pt_put_beside_wall(out, pair, PT_BESIDE_CPU | PT_BESIDE_COUNTS, ", but ");
 }

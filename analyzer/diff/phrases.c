@@ -38,7 +38,7 @@ void pt_put_place(struct pt_str *out, const struct pt_change *change)
 static void put_times(struct pt_str *out, const double of[PT_DIFF__SIDES], const char *what)
 {
     const double ratio = of[PT_DIFF_A] > 0 ? of[PT_DIFF_B] / of[PT_DIFF_A] : 0;
-    if (of[PT_DIFF_A] > 0)
+    if (ratio > 0) /* "0 x" says less than the numbers */
         pt_str_printf(out, ratio < 10 ? "%.2g x " : "%.0f x ", ratio);
     pt_str_add(out, what);
 }
@@ -98,9 +98,12 @@ void pt_put_work(struct pt_str *out, const struct pt_change *call)
     pt_put_call(out, call);
 }
 
-void pt_put_runs(struct pt_str *out, const struct pt_change *command)
+void pt_put_runs(struct pt_str *out, const struct pt_change *command, const char *place)
 {
-    pt_str_printf(out, "%s: ", command->label);
+    pt_str_add(out, command->label);
+    if (place)
+        pt_str_printf(out, " in %s", place);
+    pt_str_add(out, ": ");
     if (has_more(command->count))
         put_calls(out, command->count, "the runs (");
     else

@@ -16,8 +16,8 @@ void pt_put_place(struct pt_str *out, const struct pt_change *change);
 void pt_put_function(struct pt_str *out, const char *before, const struct pt_change *function, const char *after);
 /* What workers do: " reads 3.1 x the bytes (1.00 GiB -> 3.10 GiB)"; another call is told as pt_put_call does. */
 void pt_put_work(struct pt_str *out, const struct pt_change *call);
-/* "/bin/true: run 400 x instead of 1 x" */
-void pt_put_runs(struct pt_str *out, const struct pt_change *command);
+/* "/bin/true in train.py:7 helper: 400 x the runs (1 -> 400)", or how much longer all take. place: NULL = not known. */
+void pt_put_runs(struct pt_str *out, const struct pt_change *command, const char *place);
 /* It is made a tenth more or less often, or with so many more or fewer bytes. */
 bool pt_call_is_other(const struct pt_change *call);
 /* "read: 3.1 x the bytes (1.00 GiB -> 3.10 GiB)": its bytes, how often it is made, or how long each takes. */
