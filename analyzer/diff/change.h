@@ -61,6 +61,7 @@ struct pt_stage_pair {
     const char *name;
     const cJSON *of[PT_DIFF__SIDES];
     struct pt_changes changes[PT_DIFF__TABLES];
+    bool has_lost; /* one of the runs lost events, so that rows made of them are too few */
 };
 
 /* The largest change of a table among those that fit (NULL = all), in a direction: +1 where B has more, -1 where it has

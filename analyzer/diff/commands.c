@@ -33,7 +33,7 @@ static bool is_known(const struct pt_stage_pair *pair, const struct pt_change *c
 const struct pt_change *pt_command_behind(const struct pt_stage_pair *pair, double by)
 {
     const struct pt_change *command = pt_change_largest(pair, PT_DIFF_commands, by > 0 ? 1 : -1, NULL, NULL);
-    if (!command || !is_known(pair, command))
+    if (!command || pair->has_lost || !is_known(pair, command))
         return NULL;
     const double longer = fabs(by_of(command->seconds));
     return longer >= 0.5 * fabs(by) && longer >= 0.1 * command->seconds[PT_DIFF_A] ? command : NULL;
@@ -44,7 +44,7 @@ const struct pt_change *pt_command_counted(const struct pt_stage_pair *pair)
     enum { LEAST_RUNS = 2 }; /* no other program starts one, and each of them counts */
     const struct pt_changes *commands = &pair->changes[PT_DIFF_commands];
     const struct pt_change *best = NULL;
-    for (size_t i = 0; i < commands->n; i++) {
+    for (size_t i = 0; i < commands->n && !pair->has_lost; i++) {
         const struct pt_change *command = &commands->items[i];
         const double by = fabs(by_of(command->count));
         if (by >= LEAST_RUNS && by >= 0.1 * command->count[PT_DIFF_A] && is_known(pair, command) &&

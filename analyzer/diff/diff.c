@@ -88,6 +88,12 @@ static int make_pairs(const struct pt_diff_run *a, const struct pt_diff_run *b, 
     return 0;
 }
 
+static double lost_of(const cJSON *document)
+{
+    const cJSON *quality = cJSON_GetObjectItemCaseSensitive(document, "trace_quality");
+    return pt_member_number(quality, "overwritten") + pt_member_number(quality, "dropped");
+}
+
 static double size_of(const struct pt_stage_pair *pair)
 {
     const double by = pt_stage_pair_own_seconds(pair);
@@ -452,8 +458,7 @@ static void add_notes(struct pt_doc *doc, const cJSON *a, const cJSON *b)
     }
     const cJSON *const both[] = {a, b};
     for (int i = 0; i < 2; i++) {
-        const cJSON *quality = cJSON_GetObjectItemCaseSensitive(both[i], "trace_quality");
-        const double lost = pt_member_number(quality, "overwritten") + pt_member_number(quality, "dropped");
+        const double lost = lost_of(both[i]);
         if (lost > 0)
             doc->notes[doc->n_notes++] =
                 pt_doc_format(doc, "%s lost %.0f events: its figures of calls are too small", i ? "B" : "A", lost);
@@ -467,6 +472,8 @@ struct pt_doc *pt_diff_build(const struct pt_diff_run *a, const struct pt_diff_r
     if (!make_pairs(a, b, &pairs, err)) {
         doc = pt_doc_new();
         doc->title = "comparison of two runs";
+        for (size_t i = 0; i < pairs.n; i++)
+            pairs.items[i].has_lost = lost_of(a->document) > 0 || lost_of(b->document) > 0;
         if (pairs.n)
             qsort(pairs.items, pairs.n, sizeof *pairs.items, by_size);
         for (size_t i = 0; i < pairs.n; i++)

@@ -15,6 +15,8 @@
 #include "util/auto.h"
 #include "util/str.h"
 
+static double overwritten; /* in B */
+
 /* Of two documents with one stage each. */
 static void assert_line(const char *stage_a, const char *stage_b, const char *wanted)
 {
@@ -22,7 +24,10 @@ static void assert_line(const char *stage_a, const char *stage_b, const char *wa
     cJSON *documents[2];
     for (int i = 0; i < 2; i++) {
         PT_AUTO(pt_str_fini) struct pt_str text = {0};
-        pt_str_printf(&text, "{\"stages\": [{\"stage\": \"s\", \"status\": \"ok\", %s}]}", stages[i]);
+        pt_str_printf(&text,
+                      "{\"trace_quality\": {\"overwritten\": %.0f, \"dropped\": 0}, "
+                      "\"stages\": [{\"stage\": \"s\", \"status\": \"ok\", %s}]}",
+                      i ? overwritten : 0, stages[i]);
         documents[i] = cJSON_Parse(pt_str_text(&text));
         assert_non_null(documents[i]);
     }
@@ -129,6 +134,12 @@ static void test_counts_of_processes(void **state)
     assert_line("\"duration_s\": 1, \"calls\": [{\"call\": \"thread_create\", \"calls\": 4}]",
                 "\"duration_s\": 1, \"calls\": [{\"call\": \"thread_create\", \"calls\": 6}]",
                 "s: no difference of more than 5 % and 50 ms (1.00 s -> 1.00 s)");
+    /* Rows of commands are made of events, and some of these are lost. */
+    overwritten = 9;
+    assert_line("\"duration_s\": 1, \"commands\": [" COMMAND("/bin/git", "6", "0.01") "]",
+                "\"duration_s\": 1, \"commands\": [" COMMAND("/bin/git", "2", "0.01") "]",
+                "s: no difference of more than 5 % and 50 ms (1.00 s -> 1.00 s)");
+    overwritten = 0;
     /* What is no longer run. */
     assert_line("\"duration_s\": 1, \"commands\": [" COMMAND("/bin/git", "6", "0.01") "]", "\"duration_s\": 1",
                 "s: no difference of more than 5 % and 50 ms (1.00 s -> 1.00 s), but /bin/git: the runs (6 -> 0)");
