@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -135,9 +136,53 @@ class Measures(unittest.TestCase):
         def generator():
             yield 1
 
-        for function in coroutine, generator:
-            with self.assertRaisesRegex(TypeError, "in pieces"):
-                proftrace.range("x")(function)
+        for measured in proftrace.range("x"), proftrace.Profiler().profile("x"), proftrace.RequestProfiler().profile_request():
+            for function in coroutine, generator:
+                with self.assertRaisesRegex(TypeError, "in pieces"):
+                    measured(function)
+
+    def test_each_call_of_a_decorated_function_is_a_part(self):
+        profiler, requests = proftrace.Profiler(), proftrace.RequestProfiler()
+
+        @profiler.profile("decorated")
+        @requests.profile_request()
+        def twice(number, less=0):
+            """Nested, too."""
+            time.sleep(0.01)
+            return twice(number - 1) if number else less
+
+        self.assertEqual((twice(2), twice.__doc__), (0, "Nested, too."))
+        self.assertEqual(requests.generate_hourly_report()["requests_processed"], 3)
+        self.assertGreater(profiler.get_timing_breakdown()["decorated"], 0.03)
+
+    def test_wrong_arguments_are_refused_where_they_are_given(self):
+        """Not at the end, in the place of an exception of the program's own."""
+        profiler, requests = proftrace.Profiler(), proftrace.RequestProfiler()
+        for error, call in [(TypeError, lambda: profiler.profile(["a"])), (TypeError, lambda: profiler.profile("a", samples="x")),
+                            (ValueError, lambda: profiler.profile("a", samples=-5)), (TypeError, lambda: proftrace.RequestProfiler(sla_s=None)),
+                            (TypeError, lambda: requests.log("x")), (ValueError, lambda: requests.log(-1)),
+                            (ValueError, lambda: proftrace.Profiler(memory_interval=-1))]:
+            with self.assertRaises(error):
+                call()
+        with self.assertRaises(KeyError), profiler.profile("a", samples=3.0):
+            raise KeyError("the program's own")
+        with proftrace.Profiler(detailed_memory=True, memory_interval=1e300).profile("a"):
+            time.sleep(0.01)
+
+    def test_a_run_stays_the_same_one(self):
+        """When a newer one comes, and when the program goes elsewhere."""
+        with tempfile.TemporaryDirectory(prefix="package-") as folder:
+            traced = [str(BUILD / "proftrace"), "run", "--no-report", "--"]
+            subprocess.run([*traced, "/bin/echo"], cwd=folder, env=environment(PROFTRACE_DIR="runs"), check=True, capture_output=True)
+            run = proftrace.open(os.path.relpath(os.path.join(folder, "runs/latest")))
+            subprocess.run([*traced, "/bin/sh", "-c", "/bin/echo; /bin/echo"], cwd=folder, env=environment(PROFTRACE_DIR="runs"), check=True, capture_output=True)
+            here = os.getcwd()
+            os.chdir("/")
+            try:
+                self.assertEqual(len({event["pid"] for event in run.events() if "pid" in event}), 1)
+            finally:
+                os.chdir(here)
+            self.assertIn(run.data["run"], run.path)
 
     def test_a_name_for_each_request_stays_bounded(self):
         profiler = proftrace.Profiler()

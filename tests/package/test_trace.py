@@ -134,6 +134,22 @@ class Others(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "no Chrome trace"):
                 analyze_trace(file.name)
 
+    def test_as_a_command_it_says_so_in_a_line(self):
+        with tempfile.TemporaryDirectory(prefix="package-") as folder:
+            for name, content, wanted in [("number.json", b'{"traceEvents": 3}', "no Chrome trace"), ("cut.json.gz", gzip.compress(b"[" + b" " * 5000)[:20], "end-of-stream"),
+                                          ("folder", None, "folder")]:
+                path = os.path.join(folder, name)
+                if content is None:
+                    os.mkdir(path)
+                else:
+                    pathlib.Path(path).write_bytes(content)
+                done = subprocess.run([sys.executable, "-m", "proftrace.analyze", path], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(PACKAGE)}, check=False)
+                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (3, "", 1), done.stderr)
+                self.assertIn(wanted, done.stderr)
+            pathlib.Path(folder, "empty.json").write_text('{"traceEvents": []}')
+            done = subprocess.run([sys.executable, "-m", "proftrace.analyze", os.path.join(folder, "empty.json")], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(PACKAGE)}, check=True)
+            self.assertIsNone(json.loads(done.stdout)["dataloader_time_pct"])
+
     def test_a_run_of_ours(self):
         with tempfile.TemporaryDirectory(prefix="package-") as folder:
             program = "def burn():\n    return sum(i * i for i in range(8000000))\nburn()\n"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+import zlib
 from typing import List
 
+from .command import CommandError
 from .trace import analyze_trace
 
 
@@ -21,8 +23,9 @@ def main(paths: List[str]) -> int:
         return 2
     for path in paths:
         try:
-            print(json.dumps({"trace": path, **analyze_trace(path)}, indent=1))
-        except (OSError, ValueError) as error:
+            found = {key: None if value != value else value for key, value in analyze_trace(path).items()}  # JSON has no NaN
+            print(json.dumps({"trace": path, **found}, indent=1))
+        except (OSError, ValueError, EOFError, zlib.error, CommandError) as error:
             print(f"{path}: {error}", file=sys.stderr)
             return 3
     return 0

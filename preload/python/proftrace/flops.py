@@ -29,6 +29,9 @@ class Flops:
         except ImportError:
             self.reason = f"PyTorch {torch.__version__} counts no operations: 2.1 and later do"
             return
+        # Its first operator imports hundreds of modules, for seconds: that is no work of the part.
+        with FlopCounterMode(display=False):
+            torch.zeros(1, 1, device="cpu") @ torch.zeros(1, 1, device="cpu")
         self._hook = register_module_forward_pre_hook(self._called)
         self._counter = FlopCounterMode(display=False)
         self._counter.__enter__()

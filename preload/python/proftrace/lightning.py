@@ -143,6 +143,7 @@ class ProfilerCallback(_Callback):  # type: ignore[misc,unused-ignore]
             return
         self._spend(PHASES[3])
         self._windows.step()
+        self._since = time.perf_counter()  # starting the profiler is no work of the training's
         self._left -= 1
         if self._left == 0:
             self._end(trainer, pl_module, f"Epoch {trainer.current_epoch + 1}: steps up to {batch_idx + 1}")

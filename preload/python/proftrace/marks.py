@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import inspect
 from typing import Any, Callable, Dict, TypeVar
+
+from .measured import refuse_pieces
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -101,9 +102,7 @@ class range:
             _pop()
 
     def __call__(self, function: _Function) -> _Function:
-        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-            raise TypeError(f"{function.__qualname__} is a coroutine or a generator: it runs in pieces between others, and ranges nest per thread; "
-                            "use `with range(...)` around what runs without a pause")
+        refuse_pieces(function, "with range(...)")
 
         @functools.wraps(function)
         def ranged(*args: Any, **kwargs: Any) -> Any:

@@ -8,11 +8,12 @@ import sys
 import threading
 import time
 from math import isnan, nan
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, ContextManager, Dict, Iterator, List, Optional, Tuple
 
 from . import marks, system
 from .flops import Flops, Gpu
 from .forks import Locked
+from .measured import Measured, seconds
 from .metrics import LineTime, Metrics, SystemReport, SystemStats
 from .sampling import Every
 
@@ -20,6 +21,7 @@ LINE_INTERVAL_S = 0.005
 MOST_NAMES = 10000  # of parts whose metrics are kept, the newest; RequestProfiler is for requests
 OTHERS = "(older parts)"
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_NOT_THE_PROGRAM = _HERE, contextlib.__file__  # what a `with` calls
 
 
 class _Part:
@@ -93,6 +95,7 @@ class Profiler(Locked):
         self._stats_before = self._report_before = system.Instant(disks=True)
         self._report = _Report()
         self._samplers: List[Every] = []
+        memory_interval, system_interval = seconds(memory_interval, "memory_interval"), seconds(system_interval, "system_interval")
         if detailed_memory:
             self._samplers.append(Every(memory_interval, self._look_at_memory))
         if track_system:
@@ -109,9 +112,9 @@ class Profiler(Locked):
 
     # ---- measuring ----
 
-    @contextlib.contextmanager
-    def profile(self, name: str, samples: Optional[int] = None) -> Iterator[None]:
-        """Measure what is inside; parts nest. `samples`: how many it handles, for `throughput`.
+    def profile(self, name: str, samples: Optional[int] = None) -> ContextManager[None]:
+        """Measure what is inside `with`, or each call of a decorated function; parts nest. `samples`: how many it handles, for `throughput`.
+        TypeError, ValueError: a name that is no text, a number of samples that is none or less than 0, a coroutine or a generator.
 
         >>> profiler = Profiler()
         >>> with profiler.profile("epoch", samples=640):
@@ -119,6 +122,18 @@ class Profiler(Locked):
         >>> profiler.get_metrics("epoch").throughput > 640
         True
         """
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a part must be a text, not {name!r}")
+        try:
+            handled = None if samples is None else int(samples)
+        except (TypeError, ValueError):
+            raise TypeError(f"samples must be a number, not {samples!r}") from None
+        if handled is not None and handled < 0:
+            raise ValueError(f"samples must not be less than 0, and is {samples!r}")
+        return Measured(lambda: self._measure(name, handled), "with profile(...)")
+
+    @contextlib.contextmanager
+    def _measure(self, name: str, samples: Optional[int]) -> Iterator[None]:
         part = _Part(name, samples, self._network)
         samplers = [*self._samplers, *([self._gpu_sampler] if self._gpu and Gpu.is_likely() else [])]
         if self._count_flops and not self._open.get(part.thread):
@@ -263,7 +278,7 @@ class Profiler(Locked):
         frames = sys._current_frames()
         for thread in {part.thread for part in self._parts()}:
             frame: Any = frames.get(thread)
-            while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+            while frame is not None and frame.f_code.co_filename.startswith(_NOT_THE_PROGRAM):
                 frame = frame.f_back
             if frame is None:
                 continue

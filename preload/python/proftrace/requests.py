@@ -6,10 +6,11 @@ import collections
 import contextlib
 import math
 import time
-from typing import Deque, Dict, Iterator, List, Optional, Tuple
+from typing import ContextManager, Deque, Dict, Iterator, List, Optional, Tuple
 
 from . import marks
 from .forks import Locked
+from .measured import Measured, seconds
 
 MOST_KEPT = 1_000_000
 SAY_EVERY_S = 60  # what was promised, to a trace: a report of its last minutes knows it, too
@@ -37,15 +38,14 @@ class RequestProfiler(Locked):
 
     def __init__(self, sla_s: float = 2.0, name: str = "request") -> None:
         super().__init__()
-        self.sla_s = sla_s
+        self.sla_s = seconds(sla_s, "sla_s")
         self._range = marks.range(name)
         self._sla_name = f"{name}.sla_s"
         self._said = -math.inf
         self._done: Deque[Tuple[float, float, Optional[str]]] = collections.deque(maxlen=MOST_KEPT)
 
-    @contextlib.contextmanager
-    def profile_request(self, request_id: Optional[str] = None) -> Iterator[None]:
-        """Time what is inside.
+    def profile_request(self, request_id: Optional[str] = None) -> ContextManager[None]:
+        """Time what is inside `with`, or each call of a decorated function (TypeError: a coroutine or a generator).
 
         >>> requests = RequestProfiler()
         >>> with requests.profile_request("42"):
@@ -53,6 +53,10 @@ class RequestProfiler(Locked):
         >>> requests.slowest(1)[0][1]
         '42'
         """
+        return Measured(lambda: self._time(request_id), "with profile_request(...)")
+
+    @contextlib.contextmanager
+    def _time(self, request_id: Optional[str]) -> Iterator[None]:
         begin = time.monotonic()
         if begin - self._said > SAY_EVERY_S:
             self._said = begin
@@ -71,6 +75,7 @@ class RequestProfiler(Locked):
         >>> requests.generate_hourly_report()["max_latency"]
         1.25
         """
+        latency_s = seconds(latency_s, "latency_s")
         with self._lock:
             self._done.append((time.monotonic(), latency_s, request_id))
 

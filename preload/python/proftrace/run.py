@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from typing import Any, Dict, Iterator, List, Optional
 
@@ -121,7 +122,7 @@ class Run:
 
 
 def open(run: Optional[str] = None) -> Run:
-    """A run directory or trace file (left out: the latest run) as plain objects.
+    """A run directory or trace file (left out: the latest run) as plain objects. It stays that run when a newer one comes.
 
     `run.stages[0].time["python_s"]`, `run.findings[0]["title"]`, `run.stage("train").table("files")`, `run.events()`.
 
@@ -131,8 +132,11 @@ def open(run: Optional[str] = None) -> Run:
     ...     print(error.code)
     3
     """
-    arguments = ["report", "--format", "json"]
-    return Run(run, json.loads(command.ask(*arguments, *([str(run)] if run is not None else []))))
+    path = os.path.realpath(run if run is not None else os.path.join(os.environ.get("PROFTRACE_DIR", "proftrace.data"), "latest"))
+    if run is None and not os.path.isdir(path):
+        path = ""  # the command knows more places, or says what is missing
+    data = json.loads(command.ask("report", "--format", "json", *([path] if path else [])))
+    return Run(path or None, data)
 
 
 CommandError = command.CommandError

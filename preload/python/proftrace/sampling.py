@@ -17,7 +17,7 @@ class Every(Locked):
     def __init__(self, interval_s: float, look: Callable[[], None], first: Optional[Callable[[], None]] = None,
                  last: Optional[Callable[[], None]] = None) -> None:
         super().__init__()
-        self._interval_s = max(0.001, interval_s)
+        self._interval_s = min(max(0.001, interval_s), threading.TIMEOUT_MAX)
         self._look, self._first, self._last = look, first, last
         self._users = 0
         self._ends: Optional[threading.Event] = None

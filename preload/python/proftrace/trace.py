@@ -60,7 +60,11 @@ def _events(file: IO[str]) -> Iterator[Dict[str, Any]]:
             raise ValueError("this is no Chrome trace: it has no traceEvents")
         text = text[-20:] + more
         at = text.find('"traceEvents"')
-    at = text.index("[", max(at, 0)) + 1
+    at = max(at, 0)
+    at += len('"traceEvents"') if text.startswith('"traceEvents"', at) else 0
+    if text[at:at + 100].lstrip(" \t\r\n:")[:1] != "[":
+        raise ValueError("this is no Chrome trace: its traceEvents are no list")
+    at = text.index("[", at) + 1
     while True:
         while at < len(text) and text[at] in " \t\r\n,":
             at += 1
