@@ -449,7 +449,7 @@ static void add_notes(struct pt_doc *doc, const cJSON *a, const cJSON *b)
 {
     static const char *const same[][2] = {
         {"host", "machine"}, {"tool", "version of proftrace"}, {"dataset", "dataset"}, {"git_commit", "commit"}};
-    doc->notes = pt_arena_alloc(&doc->arena, (sizeof same / sizeof *same + 2) * sizeof *doc->notes);
+    doc->notes = pt_arena_alloc(&doc->arena, (sizeof same / sizeof *same + 4) * sizeof *doc->notes);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         const char *of_a = pt_member_text(a, same[i][0]), *of_b = pt_member_text(b, same[i][0]);
         if ((of_a || of_b) && strcmp(text_or(of_a, ""), text_or(of_b, "")) != 0)
@@ -462,6 +462,11 @@ static void add_notes(struct pt_doc *doc, const cJSON *a, const cJSON *b)
         if (lost > 0)
             doc->notes[doc->n_notes++] =
                 pt_doc_format(doc, "%s lost %.0f events: its figures of calls are too small", i ? "B" : "A", lost);
+        PT_AUTO(pt_str_fini) struct pt_str lacks = {0};
+        pt_document_lacks(both[i], &lacks);
+        if (lacks.n)
+            doc->notes[doc->n_notes++] = pt_doc_format(doc, "%s is not whole: %s: its figures of calls are too small",
+                                                       i ? "B" : "A", pt_str_text(&lacks));
     }
 }
 

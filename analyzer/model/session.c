@@ -53,7 +53,6 @@ static void note_blank(struct pt_session *session, size_t n)
     pt_session_note(session, note);
 }
 
-/* Open what can be opened; the first error is kept for the case that nothing can. */
 /* A process that was about to give up its rights made it for a child that never came: long, and without a block. */
 static bool is_spare(const char *path)
 {
@@ -61,10 +60,32 @@ static bool is_spare(const char *path)
     return stat(path, &status) == 0 && status.st_size && !status.st_blocks;
 }
 
+/* session.bin counts those that were made. Of a process that grew, the beginning may still be in the file of small
+ * processes, also where its own file cannot be read. */
+static void find_missing(struct pt_session *session, const struct file_list *files, pt_u64 n_made, pt_u64 n_blank,
+                         pt_u64 n_unreadable)
+{
+    pt_u64 n_begun = 0;
+    for (size_t i = 0; i < files->n; i++) {
+        const struct pt_trace_file *file = files->items[i]->shown.file;
+        n_begun += file->base && (file->header->options & PT_OPTION_MOVED);
+    }
+    const pt_u64 n_whole = files->n - n_begun + n_blank, n_lost = n_made > n_whole ? n_made - n_whole : 0;
+    const pt_u64 n_least = n_begun > n_unreadable ? n_begun : n_unreadable, n = n_lost > n_least ? n_lost : n_least;
+    session->quality.missing_files = n;
+    if (n <= n_unreadable)
+        return; /* each has a note of its own */
+    PT_AUTO(pt_freep)
+    char *note = pt_asprintf("%llu trace file%s missing: what %s did is not known", (unsigned long long)n,
+                             n == 1 ? " is" : "s are", n == 1 ? "its process" : "their processes");
+    pt_session_note(session, note);
+}
+
+/* Open what can be opened; the first error is kept for the case that nothing can. */
 static void open_files(struct pt_session *session, const struct pt_run_files *run, struct file_list *files,
                        struct pt_error *first)
 {
-    size_t n_blank = 0;
+    size_t n_blank = 0, n_unreadable = 0;
     for (size_t i = 0; i < run->files.n; i++) {
         struct pt_error cause = {0};
         struct pt_trace_file *file = pt_trace_file_open(run->files.items[i], &cause);
@@ -78,12 +99,15 @@ static void open_files(struct pt_session *session, const struct pt_run_files *ru
         }
         if (!first->text[0])
             *first = cause;
-        if (pt_trace_file_is_blank(run->files.items[i]))
+        if (pt_trace_file_is_blank(run->files.items[i])) {
             n_blank += !is_spare(run->files.items[i]);
-        else
-            pt_session_note(session, cause.text);
+            continue;
+        }
+        n_unreadable++;
+        pt_session_note(session, cause.text);
     }
     note_blank(session, n_blank);
+    find_missing(session, files, run->n_made, n_blank, n_unreadable);
 }
 
 static void note_refused(struct pt_session *session)
@@ -93,13 +117,18 @@ static void note_refused(struct pt_session *session)
     pt_session_note_lines(session, pt_str_text(&lines));
 }
 
+static bool is_damaged(const struct pt_process *p)
+{
+    return p->file->corrupt_segments || p->quality.corrupt_blocks || p->quality.corrupt_definitions;
+}
+
 static void note_quality(struct pt_session *session, const struct pt_process_data *data)
 {
     const struct pt_process *p = &data->shown;
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     if (p->quality.truncated)
         pt_str_printf(&text, "%s: shorter than its header says: its tail is missing\n", p->file_name);
-    if (p->file->corrupt_segments || p->quality.corrupt_blocks || p->quality.corrupt_definitions)
+    if (is_damaged(p))
         pt_str_printf(&text, "%s: damaged: %llu segments, %llu blocks, %llu definitions could not be read\n",
                       p->file_name, (unsigned long long)p->file->corrupt_segments,
                       (unsigned long long)p->quality.corrupt_blocks,
@@ -166,6 +195,7 @@ static void sum_up(struct pt_session *session)
         all->corrupt_definitions = pt_sum(all->corrupt_definitions, q->corrupt_definitions);
         all->truncated |= q->truncated;
         all->cut_processes += q->truncated;
+        all->damaged_files += is_damaged(p);
         if (p->end_ns > session->duration_ns)
             session->duration_ns = p->end_ns;
     }

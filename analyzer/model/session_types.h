@@ -75,6 +75,8 @@ struct pt_quality {
     bool is_area_cut;     /* within the counters of a thread */
     pt_u64 cut_bytes;     /* bytes that are missing at its end */
     pt_u32 cut_processes; /* of a session: processes whose files are truncated */
+    pt_u32 damaged_files; /* of a session: those of which a part could not be read */
+    pt_u64 missing_files; /* of a session: those that were made, and are not there or cannot be read at all */
 };
 
 struct pt_process {

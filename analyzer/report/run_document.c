@@ -5,6 +5,7 @@
 #include "run_document.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "report/build/build.h"
@@ -51,4 +52,23 @@ const cJSON *pt_stage_named(const cJSON *document, const char *name)
             return stage;
     }
     return NULL;
+}
+
+void pt_document_lacks(const cJSON *document, struct pt_str *out)
+{
+    static const char *const kinds[][2] = {
+        {"cut_files", "cut short"}, {"damaged_files", "damaged"}, {"missing_files", "missing"}};
+    const cJSON *quality = cJSON_GetObjectItemCaseSensitive(document, "trace_quality");
+    bool is_first = true;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const double n = pt_member_number(quality, kinds[i][0]);
+        if (!(n > 0))
+            continue;
+        pt_str_printf(out, "%s%.0f %s%s %s", is_first ? "" : ", ", n,
+                      !is_first ? ""
+                      : n == 1  ? "trace file "
+                                : "trace files ",
+                      n == 1 ? "is" : "are", kinds[i][1]);
+        is_first = false;
+    }
 }

@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "util/error.h"
+#include "util/str.h"
 
 /* Of the run at `path`, as pt_run_open takes it. Only the tree is kept: two runs need the memory of one. NULL = error.
  */
@@ -23,5 +24,7 @@ const char *pt_member_text(const cJSON *object, const char *key);
 double pt_member_number(const cJSON *object, const char *key);
 /* The stage of a name; NULL = there is none. */
 const cJSON *pt_stage_named(const cJSON *document, const char *name);
+/* "1 trace file is cut short, 2 are missing"; nothing when all files of the run were read. */
+void pt_document_lacks(const cJSON *document, struct pt_str *out);
 
 #endif

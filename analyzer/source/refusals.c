@@ -25,19 +25,34 @@ static void put_all(const struct pt_session_page *page, struct pt_str *out)
             pt_str_printf(out, "%llu processes were not recorded: %s\n", (unsigned long long)page->refused[i], why[i]);
 }
 
-void pt_refusals_of(const char *run, struct pt_str *out)
+/* How many bytes it has, of which `ret_page` is set when it is whole; -1 = there is none. */
+static long read_page(const char *run, struct pt_session_page *ret_page)
 {
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_SESSION_FILE, run);
     PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat status;
-    struct pt_session_page page;
+    *ret_page = (struct pt_session_page){0};
     if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-        return;
-    if (!status.st_size)
+        return -1;
+    if (pread(fd, ret_page, sizeof *ret_page, 0) != (ssize_t)sizeof *ret_page ||
+        memcmp(ret_page->magic, PT_SESSION_MAGIC, sizeof ret_page->magic) != 0)
+        *ret_page = (struct pt_session_page){0};
+    return (long)status.st_size;
+}
+
+void pt_refusals_of(const char *run, struct pt_str *out)
+{
+    struct pt_session_page page;
+    if (read_page(run, &page) == 0)
         pt_str_add(out,
                    PT_SESSION_FILE " is empty: it was truncated, or a full disk or a limit of the size of files left "
                                    "no room for it\n");
-    else if (pread(fd, &page, sizeof page, 0) == (ssize_t)sizeof page &&
-             memcmp(page.magic, PT_SESSION_MAGIC, sizeof page.magic) == 0)
-        put_all(&page, out);
+    put_all(&page, out);
+}
+
+pt_u64 pt_files_made(const char *run)
+{
+    struct pt_session_page page;
+    read_page(run, &page);
+    return page.processes;
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * refusals.h - the processes of a run that have no trace file, by reason.
+ * refusals.h - what session.bin of a run counts: the processes that have no trace file, by reason, and those that have.
  */
 #ifndef PT_SOURCE_REFUSALS_H
 #define PT_SOURCE_REFUSALS_H
 
+#include "proftrace/schema.h"
 #include "util/str.h"
 
 /* A line for each reason, what session.bin of the run directory counts. Nothing when it counts nothing or is not there.
  */
 void pt_refusals_of(const char *run, struct pt_str *out);
+/* The trace files that were made; 0 = not known. */
+pt_u64 pt_files_made(const char *run);
 
 #endif

@@ -156,6 +156,7 @@ static int look_into(struct pt_run_files *run, struct pt_error *err)
         pt_vec_push(&run->files, pt_strdup(run->path));
         return 0;
     }
+    run->n_made = pt_files_made(run->path); /* before the list: there, too, a process may have begun since */
     DIR *directory = opendir(run->path);
     if (!directory)
         return pt_fail_code(err, 3, "cannot read %s: %s", run->path, strerror(errno));

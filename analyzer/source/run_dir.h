@@ -5,6 +5,7 @@
 #ifndef PT_SOURCE_RUN_DIR_H
 #define PT_SOURCE_RUN_DIR_H
 
+#include "proftrace/schema.h"
 #include "util/error.h"
 #include "util/vec.h"
 
@@ -12,7 +13,8 @@ struct pt_run_files {
     char *path; /* the run directory or the file, without trailing slashes; a root is replaced by its latest run */
     struct {
         PT_VEC(char *);
-    } files; /* sorted by name */
+    } files;       /* sorted by name */
+    pt_u64 n_made; /* trace files, as session.bin counts; 0 = not known */
 };
 
 /* NULL = the latest run under PROFTRACE_DIR, PROFILE_OUTPUT_DIR or ./proftrace.data, where a name without a slash that

@@ -153,6 +153,8 @@ struct pt_small_header {
 #define PT_OPTION_LOCKS (1u << 4)
 #define PT_OPTION_WAITS (1u << 5)
 #define PT_OPTION_NET (1u << 6)
+#define PT_OPTION_MOVED                                                                                                \
+    (1u << 7) /* only in a void head of the file of small processes: its process has a file of its own */
 
 /* The text page: NUL-terminated strings one after another, in this order. argv follows as the last: argc strings. */
 enum pt_text_item { PT_TEXT_EXE, PT_TEXT_CWD, PT_TEXT_STAGE, PT_TEXT_HOST, PT_TEXT_COMM, PT_TEXT_ARGC, PT_TEXT_ARGV };

@@ -171,9 +171,14 @@ void pt_build_trace_quality(const struct pt_build *b)
     pt_doc_line(lines, "corrupt", "Corrupt", PT_SHOW_COUNT, pt_integer(quality->corrupt_events));
     if (quality->cut_processes)
         pt_doc_line(lines, "cut_files", "Cut files", PT_SHOW_COUNT, pt_integer(quality->cut_processes));
+    if (quality->damaged_files)
+        pt_doc_line(lines, "damaged_files", "Damaged files", PT_SHOW_COUNT, pt_integer(quality->damaged_files));
+    if (quality->missing_files)
+        pt_doc_line(lines, "missing_files", "Missing files", PT_SHOW_COUNT, pt_integer(quality->missing_files));
     b->doc->lost_events = (double)quality->overwritten + (double)quality->dropped + (double)quality->corrupt_events;
     b->doc->untraced = (double)programs.n;
     b->doc->is_cut = quality->cut_processes > 0;
+    b->doc->lost_files = (double)quality->missing_files + quality->damaged_files;
     b->doc->is_empty = !session->n_processes;
     add_notes(b);
     free(programs.items);

@@ -226,6 +226,7 @@ struct pt_doc {
     const char **notes;            /* about it */
     pt_u32 n_notes;
     double lost_events, untraced; /* 0 = none */
+    double lost_files;            /* missing or damaged ones; 0 = none */
     bool is_cut, is_empty;        /* trace files lack their tails; there are none */
     struct {
         PT_VEC(struct pt_chart *);

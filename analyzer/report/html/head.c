@@ -207,7 +207,7 @@ void pt_html_lead(struct pt_str *out, const struct pt_doc *doc)
 
 bool pt_html_trace_is_incomplete(const struct pt_doc *doc)
 {
-    return doc->is_empty || doc->is_cut || doc->lost_events > 0 || doc->untraced > 0;
+    return doc->is_empty || doc->is_cut || doc->lost_files > 0 || doc->lost_events > 0 || doc->untraced > 0;
 }
 
 static const char *quality_of(const struct pt_doc *doc)
@@ -216,6 +216,8 @@ static const char *quality_of(const struct pt_doc *doc)
         return "nothing was captured";
     if (doc->is_cut)
         return "trace files are cut short";
+    if (doc->lost_files > 0)
+        return "trace files are missing or damaged";
     if (doc->lost_events > 0)
         return doc->untraced > 0 ? "events were lost, programs are missing" : "events were lost";
     return doc->untraced > 0 ? "programs are missing" : "complete";

@@ -239,6 +239,10 @@ static void put_trace_quality(const struct pt_report_json *r)
     pt_json_value(r->json, "corrupt", PT_SHOW_COUNT, pt_integer(quality->corrupt_events));
     if (quality->cut_processes)
         pt_json_value(r->json, "cut_files", PT_SHOW_COUNT, pt_integer(quality->cut_processes));
+    if (quality->damaged_files)
+        pt_json_value(r->json, "damaged_files", PT_SHOW_COUNT, pt_integer(quality->damaged_files));
+    if (quality->missing_files)
+        pt_json_value(r->json, "missing_files", PT_SHOW_COUNT, pt_integer(quality->missing_files));
     put_notes(r);
     pt_json_end(r->json);
     free(programs.items);

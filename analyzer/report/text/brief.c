@@ -358,6 +358,8 @@ static void put_quality(const struct pt_text_out *t, const struct pt_doc *doc)
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     if (doc->is_cut)
         pt_str_add(&text, ", trace files are cut short");
+    if (doc->lost_files > 0)
+        pt_str_add(&text, ", trace files are missing or damaged");
     if (doc->lost_events > 0)
         pt_str_printf(&text, ", %s events were lost", pt_fmt_count(pt_whole(doc->lost_events)).text);
     if (doc->untraced > 0)

@@ -124,8 +124,11 @@ static int move_from_small_file(const struct making *making)
     __builtin_memcpy(copied, head, PT_HEAD_BYTES);
     fill(making->map, copied, making->bytes);
     const int result = move_all(making);
-    if (result == 0)
+    if (result == 0) {
         add_what_came_between(copied, (const pt_u64 *)old);
+        /* Where the file is lost later, a reader knows that this head is not all. */
+        ((struct pt_file_header *)old)->options |= PT_OPTION_MOVED;
+    }
     pt_syscall2(SYS_munmap, old, PT_HEAD_BYTES);
     return result;
 }
