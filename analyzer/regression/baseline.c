@@ -14,31 +14,18 @@
 #include <string.h>
 
 #include "report/run_document.h"
-#include "report/text_file.h"
 #include "util/auto.h"
 #include "util/str.h"
 #include "util/vec.h"
+#include "entry.h"
 #include "figures.h"
 #include "json_file.h"
+#include "kept_file.h"
 
 #define FORMAT "2.0"
 enum { N_SLOTS = 256 };
 
 /* ---- reading ---- */
-
-static bool is_entry(const cJSON *entry)
-{
-    const cJSON *figure;
-    const cJSON *figures = cJSON_GetObjectItemCaseSensitive(entry, "figures");
-    if (!pt_member_text(entry, "run") || !cJSON_IsObject(figures))
-        return false;
-    cJSON_ArrayForEach(figure, figures)
-    {
-        if (!cJSON_IsNumber(figure) || !isfinite(figure->valuedouble) || figure->valuedouble < 0)
-            return false;
-    }
-    return true;
-}
 
 static double wall_of(const cJSON *run)
 {
@@ -79,11 +66,10 @@ static void put_in_order(cJSON *runs, cJSON *entry)
         cJSON_AddItemToArray(runs, cJSON_DetachItemFromArray(runs, at));
 }
 
-static int bad_entry(const char *path, int number, const char *stage, struct pt_error *err)
+static int bad_entry(const char *path, int number, const char *stage, const char *fault, struct pt_error *err)
 {
-    return pt_fail_code(err, 3,
-                        "%s: run %d%s%.100s has no name, or no figures that are numbers: correct or remove that line",
-                        path, number, stage ? " of stage " : "", stage ? stage : "");
+    return pt_fail_code(err, 3, "%s: run %d%s%.100s %s: correct or remove that line", path, number,
+                        stage ? " of stage " : "", stage ? stage : "", fault);
 }
 
 /* Format 1: an array for each stage. */
@@ -99,9 +85,11 @@ static int take_stages(const char *path, cJSON *baseline, cJSON *to, struct pt_e
         if (!cJSON_IsArray(stage))
             return pt_fail_code(err, 3, "%s: stage %.100s is no array of runs", path, stage->string);
         for (int number = 1; (entry = cJSON_DetachItemFromArray(stage, 0)); number++) {
-            if (!is_entry(entry)) {
+            const char *fault = pt_entry_fault(entry);
+            if (fault) {
+                bad_entry(path, number, stage->string, fault, err);
                 cJSON_Delete(entry);
-                return bad_entry(path, number, stage->string, err);
+                return -1;
             }
             put_in_order(runs_of(to, stage->string), entry);
         }
@@ -124,13 +112,13 @@ static int take_runs(const char *path, cJSON *baseline, cJSON *to, struct pt_err
         }
         cJSON *stage = cJSON_DetachItemFromObjectCaseSensitive(entry, "stage");
         const char *name = cJSON_GetStringValue(stage);
-        const bool is_good = name && is_entry(entry);
-        if (is_good)
+        const char *fault = name ? pt_entry_fault(entry) : "has no name of a stage";
+        if (!fault)
             put_in_order(runs_of(to, name), entry);
         else
-            bad_entry(path, number, name, err);
+            bad_entry(path, number, name, fault, err);
         cJSON_Delete(stage);
-        if (!is_good) {
+        if (fault) {
             cJSON_Delete(entry);
             return -1;
         }
@@ -166,6 +154,9 @@ static int take_file(const char *path, cJSON *baseline, struct pt_error *err)
     const int format = format_of(path, baseline, err);
     if (format < 0)
         return -1;
+    const char *repeated = pt_json_repeated_key(baseline);
+    if (repeated)
+        return pt_fail_code(err, 3, "%s has \"%.50s\" twice: remove one of them", path, repeated);
     cJSON *stages = cJSON_CreateObject();
     const int result = (format == 1 ? take_stages : take_runs)(path, baseline, stages, err);
     cJSON_AddItemToObject(baseline, "stages", stages);
@@ -309,7 +300,7 @@ int pt_baseline_write(const char *path, const cJSON *baseline, struct pt_error *
     pt_str_add(&out, "\"runs\": [\n");
     put_runs(&out, baseline);
     pt_str_add(&out, "]\n}\n");
-    return pt_text_file_write(path, &out, err);
+    return pt_kept_file_write(path, &out, err);
 }
 
 /* ---- runs ---- */
@@ -351,6 +342,10 @@ static int check_whole(const cJSON *document, const cJSON *stage, struct pt_erro
     if (!status || strcmp(status, "ok") != 0)
         return pt_fail_code(err, 4, "stage %.100s is %.20s: only a whole run can be compared", name ? name : "?",
                             status ? status : "unknown");
+    PT_AUTO(pt_str_fini) struct pt_str lacks = {0};
+    pt_document_lacks(document, &lacks);
+    if (lacks.n)
+        return pt_fail_code(err, 4, "%s: counts are too small. `proftrace info` says which", pt_str_text(&lacks));
     if (lost > 0.001 * events)
         return pt_fail_code(err, 4, "%.0f of %.0f events were lost: counts are too small. `proftrace info` says why",
                             lost, events + lost);

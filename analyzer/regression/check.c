@@ -12,6 +12,7 @@
 #include "report/run_document.h"
 #include "util/auto.h"
 #include "baseline.h"
+#include "import.h"
 #include "peers.h"
 
 /* ---- figures of a stage ---- */
@@ -62,32 +63,52 @@ static void collect(struct pt_checked_stage *stage, const struct pt_peers *peers
 
 /* ---- stages ---- */
 
-/* The entries of one stage in all runs that are checked; NULL = the reason is set. */
-static const char *entries_of(const struct pt_check *check, struct pt_doc *doc, const char *stage, cJSON **entries)
+/* Those of one stage in the runs that are checked. */
+struct entries {
+    cJSON **items;
+    size_t n;
+};
+
+static bool any_has(const cJSON *const *documents, size_t n, const char *stage)
+{
+    for (size_t i = 0; i < n; i++)
+        if (pt_stage_named(documents[i], stage))
+            return true;
+    return false;
+}
+
+/* Each run has the stage; of benchmarks, each was measured as often as its tool thought fit. Returns NULL, or why they
+ * cannot be compared. */
+static const char *entries_of(const struct pt_check *check, struct pt_doc *doc, const char *stage,
+                              struct entries *entries)
 {
     for (size_t i = 0; i < check->n_documents; i++) {
         struct pt_error err = {0};
         const cJSON *of = pt_stage_named(check->documents[i], stage);
+        if (!of && pt_import_is_benchmark(check->documents[i]))
+            continue;
         if (!of)
             return check->n_documents == 1 ? "the run has no such stage"
                                            : pt_doc_format(doc, "run %zu has no such stage", i + 1);
-        if (pt_baseline_entry(check->documents[i], of, &entries[i], &err) < 0)
+        cJSON **entry = &entries->items[entries->n];
+        if (pt_baseline_entry(check->documents[i], of, entry, &err) < 0)
             return pt_doc_text(doc, err.text);
-        const char *why = i ? pt_peers_differ(doc, entries[0], entries[i], i + 1, check->with_times) : NULL;
+        const char *why =
+            entries->n++ ? pt_peers_differ(doc, entries->items[0], *entry, i + 1, check->with_times) : NULL;
         if (why)
             return why;
     }
-    return NULL;
+    return entries->n ? NULL : "the run has no such stage";
 }
 
 static void compare(const struct pt_check *check, struct pt_doc *doc, struct pt_checked_stage *stage,
-                    cJSON *const *entries, const cJSON *runs)
+                    const struct entries *entries, const cJSON *runs)
 {
-    struct pt_peers peers = pt_peers_of(doc, runs, entries[0]);
+    struct pt_peers peers = pt_peers_of(doc, runs, entries->items[0]);
     stage->reason = peers.reason;
     stage->note = peers.left_out;
     if (!peers.reason)
-        collect(stage, &peers, entries, check->n_documents, check->with_times);
+        collect(stage, &peers, entries->items, entries->n, check->with_times);
     for (size_t i = 0; i < stage->figures.n; i++) {
         struct pt_judged *figure = &stage->figures.items[i];
         figure->name = pt_doc_text(doc, figure->name); /* the entries go */
@@ -101,15 +122,16 @@ static void compare(const struct pt_check *check, struct pt_doc *doc, struct pt_
 
 static void check_stage(const struct pt_check *check, struct pt_checked *checked, const char *name)
 {
-    PT_AUTO(pt_freep) cJSON **entries = pt_calloc(check->n_documents + 1, sizeof *entries);
+    PT_AUTO(pt_freep) cJSON **items = pt_calloc(check->n_documents + 1, sizeof *items);
+    struct entries entries = {.items = items};
     const cJSON *runs = pt_baseline_runs(check->baseline, name);
     struct pt_checked_stage stage = {.name = pt_doc_text(checked->doc, name)};
-    stage.reason = runs ? entries_of(check, checked->doc, name, entries)
+    stage.reason = runs ? entries_of(check, checked->doc, name, &entries)
                         : "the baseline has no run of this stage: `proftrace baseline add` puts one there";
     if (!stage.reason)
-        compare(check, checked->doc, &stage, entries, runs);
-    for (size_t i = 0; i < check->n_documents; i++)
-        cJSON_Delete(entries[i]);
+        compare(check, checked->doc, &stage, &entries, runs);
+    for (size_t i = 0; i < entries.n; i++)
+        cJSON_Delete(items[i]);
     pt_vec_push(&checked->stages, stage);
 }
 
@@ -122,23 +144,37 @@ static void add_note(struct pt_doc *doc, const char *note)
     doc->notes = notes;
 }
 
-/* Those of the first run; then those that only the baseline has: something may have kept them from being run. */
-static void check_stages(const struct pt_check *check, struct pt_checked *checked)
+/* Those of one document that none before it has. */
+static void check_document(const struct pt_check *check, struct pt_checked *checked, size_t index)
 {
     const cJSON *stage;
-    const cJSON *first = check->documents[0];
-    cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(first, "stages"))
+    const cJSON *const *documents = (const cJSON *const *)check->documents;
+    cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(documents[index], "stages"))
     {
         const char *name = pt_member_text(stage, "stage");
+        if (name && any_has(documents, index, name))
+            continue;
         if (name && pt_baseline_is_left_out(stage))
             add_note(checked->doc,
                      pt_doc_format(checked->doc, "%s is not compared: %s", name, pt_member_text(stage, "reason")));
         else if (name)
             check_stage(check, checked, name);
     }
+}
+
+/* Those of the first run, and of all benchmarks; then those that only the baseline has: something may have kept them
+ * from being run. */
+static void check_stages(const struct pt_check *check, struct pt_checked *checked)
+{
+    const cJSON *stage;
+    const cJSON *const *documents = (const cJSON *const *)check->documents;
+    size_t n = 0;
+    do
+        check_document(check, checked, n++);
+    while (n < check->n_documents && pt_import_is_benchmark(documents[n]));
     cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(check->baseline, "stages"))
     {
-        if (stage->child && !pt_stage_named(first, stage->string))
+        if (stage->child && !any_has(documents, n, stage->string))
             pt_vec_push(
                 &checked->stages,
                 ((struct pt_checked_stage){
@@ -176,10 +212,52 @@ static void judge_figure(const struct pt_check *check, struct pt_checked *checke
     if (no_times)
         figure->how = no_times;
     checked->is_near |= figure->is_near || figure->state == PT_FIGURE_WORSE;
-    if (figure->state == PT_FIGURE_WORSE)
-        pt_vec_push(&checked->worse, pt_judged_sentence(checked->doc, stage, figure));
-    else if (figure->is_undecided)
+    if (figure->state != PT_FIGURE_WORSE && figure->is_undecided)
         pt_vec_push(&checked->undecided, pt_doc_format(checked->doc, "%s: %s: %s", stage, figure->name, figure->how));
+}
+
+/* One that is worse, and of which stage. */
+struct worse {
+    const struct pt_judged *figure;
+    const char *stage;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct worse *x = a, *y = b;
+    const int order = pt_judged_by_weight(x->figure, y->figure);
+    return order ? order : strcmp(x->stage, y->stage);
+}
+
+/* In the tables, too. What is not worse stays in its order. */
+static int worse_first(const void *a, const void *b)
+{
+    const struct pt_judged *x = a, *y = b;
+    const bool is_x = x->state == PT_FIGURE_WORSE, is_y = y->state == PT_FIGURE_WORSE;
+    if (is_x != is_y)
+        return is_x ? -1 : 1;
+    return is_x ? pt_judged_by_weight(x, y) : (x->place > y->place) - (x->place < y->place);
+}
+
+/* The first line names the first of them. */
+static void tell_worse(struct pt_checked *checked)
+{
+    struct {
+        PT_VEC(struct worse);
+    } all = {0};
+    for (size_t i = 0; i < checked->stages.n; i++) {
+        const struct pt_checked_stage *stage = &checked->stages.items[i];
+        if (stage->figures.n)
+            qsort(stage->figures.items, stage->figures.n, sizeof *stage->figures.items, worse_first);
+        for (size_t j = 0; j < stage->figures.n; j++)
+            if (stage->figures.items[j].state == PT_FIGURE_WORSE)
+                pt_vec_push(&all, ((struct worse){&stage->figures.items[j], stage->name}));
+    }
+    if (all.n)
+        qsort(all.items, all.n, sizeof *all.items, by_weight);
+    for (size_t i = 0; i < all.n; i++)
+        pt_vec_push(&checked->worse, pt_judged_sentence(checked->doc, all.items[i].stage, all.items[i].figure));
+    free(all.items);
 }
 
 static void judge_stages(const struct pt_check *check, struct pt_checked *checked)
@@ -188,9 +266,12 @@ static void judge_stages(const struct pt_check *check, struct pt_checked *checke
         struct pt_checked_stage *stage = &checked->stages.items[i];
         if (stage->reason)
             pt_vec_push(&checked->undecided, pt_doc_format(checked->doc, "%s: %s", stage->name, stage->reason));
-        for (size_t j = 0; j < stage->figures.n; j++)
+        for (size_t j = 0; j < stage->figures.n; j++) {
+            stage->figures.items[j].place = j;
             judge_figure(check, checked, stage->name, &stage->figures.items[j]);
+        }
     }
+    tell_worse(checked);
     if (!checked->stages.n)
         pt_vec_push(&checked->undecided, "there is no stage that could be compared");
     checked->result = checked->worse.n ? PT_CHECK_WORSE : checked->undecided.n ? PT_CHECK_UNDECIDED : PT_CHECK_OK;
@@ -199,6 +280,10 @@ static void judge_stages(const struct pt_check *check, struct pt_checked *checke
 void pt_check(const struct pt_check *check, struct pt_checked *checked)
 {
     *checked = (struct pt_checked){.doc = pt_doc_new()};
+    if (check->n_repeated)
+        add_note(checked->doc, pt_doc_format(checked->doc, "%zu of the runs %s named more than once, and count%s once",
+                                             check->n_repeated, check->n_repeated == 1 ? "was" : "were",
+                                             check->n_repeated == 1 ? "s" : ""));
     if (check->stage)
         check_stage(check, checked, check->stage);
     else

@@ -16,6 +16,7 @@ struct pt_check {
     const cJSON *baseline;
     cJSON **documents; /* of the runs that are checked; several where times are compared */
     size_t n_documents;
+    size_t n_repeated; /* runs that were named more than once, and are in `documents` once */
     const char *stage; /* only this one; NULL = all of the first run and of the baseline */
     bool with_times;
     double threshold_percent; /* NAN = the limits of judge.c */

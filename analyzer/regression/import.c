@@ -45,6 +45,7 @@ static cJSON *document(struct import *import, size_t n)
         add_text(made, "host", import->host);
         add_text(made, "tool", import->tool);
         add_text(made, "dataset", NULL);
+        cJSON_AddTrueToObject(made, "is_benchmark");
         cJSON_AddArrayToObject(made, "stages");
         pt_vec_push(import->documents, made);
     }
@@ -147,6 +148,9 @@ int pt_import(const char *path, struct pt_documents *documents, struct pt_error 
     struct import import = {.documents = documents, .first = documents->n, .path = path, .at = *at ? at : NULL};
     if (!all)
         return -1;
+    const cJSON *list = cJSON_IsArray(results) ? results : benchmarks;
+    if (cJSON_IsArray(list) && !list->child)
+        return pt_fail_code(err, 4, "%s has no benchmark", path);
     if (cJSON_IsArray(results))
         return add_hyperfine(&import, results, err);
     if (cJSON_IsArray(benchmarks))
@@ -157,15 +161,59 @@ int pt_import(const char *path, struct pt_documents *documents, struct pt_error 
                         path);
 }
 
-int pt_documents_read(const char *path, struct pt_documents *documents, struct pt_error *err)
+bool pt_import_is_benchmark(const cJSON *document)
 {
-    if (pt_import_is_file(path))
-        return pt_import(path, documents, err);
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(document, "is_benchmark"));
+}
+
+static bool was_read(struct pt_documents *documents, const char *path)
+{
+    struct stat status;
+    if (!path || stat(path, &status) < 0)
+        return false;
+    for (size_t i = 0; i < documents->files.n; i++)
+        if (documents->files.items[i].device == status.st_dev && documents->files.items[i].inode == status.st_ino)
+            return true;
+    pt_vec_push(&documents->files, ((struct pt_read_file){status.st_dev, status.st_ino}));
+    return false;
+}
+
+static bool is_same_text(const cJSON *a, const cJSON *b, const char *key)
+{
+    const char *of_a = pt_member_text(a, key), *of_b = pt_member_text(b, key);
+    return of_a && of_b && !strcmp(of_a, of_b);
+}
+
+/* A copy of a run keeps its name where its report came along. */
+static bool is_same_run(const cJSON *a, const cJSON *b)
+{
+    return is_same_text(a, b, "run") && is_same_text(a, b, "timestamp_utc") &&
+           pt_member_number(a, "total_duration_s") == pt_member_number(b, "total_duration_s");
+}
+
+static int add_run(const char *path, struct pt_documents *documents, struct pt_error *err)
+{
     cJSON *run = pt_run_document(path, err);
     if (!run)
         return -1;
+    for (size_t i = 0; i < documents->n; i++) {
+        if (!is_same_run(documents->items[i], run))
+            continue;
+        documents->n_repeated++;
+        cJSON_Delete(run);
+        return 0;
+    }
     pt_vec_push(documents, run);
     return 0;
+}
+
+int pt_documents_read(const char *path, struct pt_documents *documents, struct pt_error *err)
+{
+    if (was_read(documents, path)) {
+        documents->n_repeated++;
+        return 0;
+    }
+    return pt_import_is_file(path) ? pt_import(path, documents, err) : add_run(path, documents, err);
 }
 
 void pt_documents_fini(struct pt_documents *documents)
@@ -173,4 +221,5 @@ void pt_documents_fini(struct pt_documents *documents)
     for (size_t i = 0; i < documents->n; i++)
         cJSON_Delete(documents->items[i]);
     free(documents->items);
+    free(documents->files.items);
 }

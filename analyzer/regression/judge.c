@@ -128,3 +128,29 @@ const char *pt_judged_sentence(struct pt_doc *doc, const char *stage, const stru
     const struct pt_value b = pt_show_figure(doc, figure->kind, pt_median(figure->b, figure->n_b));
     return pt_doc_format(doc, "%s: %s %s -> %s (%s)", stage, figure->name, a.text, b.text, figure->how);
 }
+
+/* A program that does something more often calls, allocates and moves more, and takes longer: in this order. */
+static int rank_of(const struct pt_judged *figure)
+{
+    if (pt_figure_is_time(figure->kind))
+        return 2;
+    return figure->kind == PT_FIGURE_BYTES || !strncmp(figure->name, "heap.", 5);
+}
+
+/* How many times as much as before. A figure that was small before, or nothing, is not ahead of all others for that. */
+static double times_of(const struct pt_judged *figure)
+{
+    static const double little[] = {
+        [PT_FIGURE_COUNT] = 100, [PT_FIGURE_BYTES] = 1 << 20, [PT_FIGURE_WALL] = 0.1, [PT_FIGURE_CPU] = 0.1};
+    const double room = figure->kind == PT_FIGURE_BENCHMARK ? 1e-9 : little[figure->kind];
+    return (pt_median(figure->b, figure->n_b) + room) / (pt_median(figure->a, figure->n_a) + room);
+}
+
+int pt_judged_by_weight(const struct pt_judged *a, const struct pt_judged *b)
+{
+    const int rank = rank_of(a) - rank_of(b);
+    const double times_a = times_of(a), times_b = times_of(b);
+    if (rank || times_a != times_b)
+        return rank ? rank : times_a > times_b ? -1 : 1;
+    return strcmp(a->name, b->name);
+}

@@ -18,6 +18,7 @@ struct pt_judged {
     enum pt_figure_kind kind;
     double a[PT_SAMPLE_MOST], b[PT_SAMPLE_MOST]; /* in the runs of the baseline, and in those that are checked */
     size_t n_a, n_b;
+    size_t place;         /* among those of its stage, as they were found */
     double p, p_together; /* of a time, by itself and among all that are tested; NAN = not tested */
     enum pt_figure_state state;
     bool is_undecided; /* not judged, and somebody relies on it */
@@ -34,6 +35,8 @@ void pt_figure_test(struct pt_judged *figure);
 /* Sets state, how and the two after it. `threshold_percent`: what is worse by less is no regression; NAN = the limits
  * of judge.c. */
 void pt_figure_judge(struct pt_doc *doc, struct pt_judged *figure, double threshold_percent);
+/* Which of two figures that are worse is told first, as for qsort: a cause before what follows from it. */
+int pt_judged_by_weight(const struct pt_judged *a, const struct pt_judged *b);
 /* "train: read.calls 4,038 -> 6,438 (stable in 3 of 3 runs)" */
 const char *pt_judged_sentence(struct pt_doc *doc, const char *stage, const struct pt_judged *figure);
 

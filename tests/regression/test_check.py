@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -93,6 +94,20 @@ class Counts(Case):
         self.assertRegex(figures, r"WORSE +open\.calls +1,\d+ +1,\d+ +\d+ % +stable in 5 of 5")
         self.assertNotRegex(figures, r"WORSE +access\.calls")
 
+    def test_the_first_line_names_a_call_and_not_what_follows_from_it(self):
+        """One more file for each sample: 20 % more calls, and what was allocated for them, of which there is more."""
+        self.with_baseline(*self.usual[:3])
+        run = self.folder / "run"
+        shutil.copytree(self.usual[3], run)
+        report = json.loads(self.proftrace("report", run, "--format", "json"))
+        report["stages"][0]["heap"].update(bytes=20 * report["stages"][0]["heap"]["bytes"], allocs=20 * report["stages"][0]["heap"]["allocs"])
+        for call in report["stages"][0]["calls"]:
+            call["calls"] *= {"open": 3, "close": 2}.get(call["call"], 1)
+        (run / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        said = self.check(run, status=1)
+        self.assertRegex(said, r"^regression: \d figures are worse\. train: open\.calls ")
+        self.assertRegex(said, r"WORSE +open\.calls .*\nWORSE +close\.calls .*\nWORSE +heap\.")
+
     def test_fewer_are_better_and_no_failure(self):
         self.with_baseline(*self.usual)
         self.assertRegex(self.check(self.fewer), r"better +open\.calls")
@@ -158,6 +173,15 @@ class Times(Case):
     def test_they_need_four_runs(self):
         self.with_baseline(*self.usual[:3])
         self.assertRegex(self.check(self.usual[3], status=4, more=["--time"]), "^undecided: ")
+
+    def test_one_run_named_often_counts_once(self):
+        self.with_baseline(*self.usual)
+        link = self.folder / "latest"
+        link.symlink_to(self.usual[0])
+        for again in (self.usual[0], link, self.usual[0] / "."):
+            said = self.check(self.usual[0], again, again, again, status=4, more=["--time"])
+            self.assertRegex(said, r"^undecided: train: wall_s: needs 4 runs on both sides, and there are 5 and 1\n")
+            self.assertIn("3 of the runs were named more than once, and count once", said)
 
     def test_equal_runs_are_equal(self):
         self.with_baseline(*self.usual)
@@ -365,6 +389,42 @@ class Undecided(Case):
         few = self.doctored(lambda report: report["trace_quality"].update(dropped=1, events=10000))
         self.check(few)
 
+    def broken(self, change):
+        """A run of which the program's own trace file is changed, and no report was kept."""
+        run = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / "run"
+        shutil.copytree(self.usual[0], run)
+        (run / "report.json").unlink(missing_ok=True)
+        change(max(run.glob("*.ptr"), key=lambda file: file.stat().st_size))
+        return run
+
+    def test_trace_files_that_are_not_whole(self):
+        self.with_baseline(*self.usual)
+        # Nothing of what the heap did: only the calls could tell, and fewer of them are no regression.
+        self.rewrite(lambda _, run: [run["figures"].pop(name) for name in list(run["figures"]) if name.startswith("heap.")])
+        before = self.file.read_bytes()
+        for change, words in ((pathlib.Path.unlink, "1 trace file is missing"), (lambda file: os.truncate(file, 5000), "1 trace file is cut short"),
+                              (lambda file: file.write_bytes(b"x" * 9000), "1 trace file is missing")):
+            run = self.broken(change)
+            with self.subTest(words):
+                self.assertRegex(self.check(run, status=4), rf"^undecided: train: {words}: counts are too small")
+                self.assertIn(words, self.proftrace("baseline", "add", self.file, run, status=4))
+                self.assertEqual(self.file.read_bytes(), before)
+                self.assertIn(f"B is not whole: {words}", self.proftrace("diff", self.usual[1], run))
+        # Of several processes the one that began small, and of which the beginning is there still; and all that stayed small.
+        made = self.folder / "made"
+        subprocess.run([PROFTRACE, "run", "--no-report", "-o", made, "--", "sh", "-c", f"{sys.executable} -c 'for i in range(3000): open(\"/etc/hostname\").close()'; true"],
+                       check=True, capture_output=True, timeout=100, env=environment())
+        quality = json.loads(self.proftrace("report", made, "--format", "json"))["trace_quality"]
+        self.assertFalse({"cut_files", "damaged_files", "missing_files"} & set(quality))
+        for files in "*.ptr", "*.pts":
+            less = self.folder / f"less{files[-1]}"
+            shutil.copytree(made, less)
+            gone = list(less.glob(files))
+            self.assertTrue(gone)
+            for file in gone:
+                file.unlink()
+            self.assertGreaterEqual(json.loads(self.proftrace("report", less, "--format", "json"))["trace_quality"]["missing_files"], 1)
+
     def test_a_run_that_goes_on(self):
         self.with_baseline(*self.usual)
         running = self.folder / "running"
@@ -426,7 +486,7 @@ class File(Case):
                             (good.replace('"2.0"', '"0.9"'), "is of format 0.9, which is too old"), (good.replace('"2.0"', '"x\\ny"'), "has no schema_version"),
                             (good.replace('"2.0"', "2"), "has no schema_version"), (good.replace('"wall_s":', '"wall_s":"much","x":'), "no figures that are numbers"),
                             (good.replace('"stage":', '"stage\\n":'), "run 1 has no name"), (good.replace('"train"', '"tr\\nain"').replace('"run":', '"ran":'), "has no name"),
-                            (good.replace('"figures":', '"figure":'), "run 1 of stage train has no name, or no figures"), (good.replace('"7f",', "<<<<<<< HEAD\n"), "line")):
+                            (good.replace('"figures":', '"figure":'), "run 1 of stage train has no figures that are numbers"), (good.replace('"7f",', "<<<<<<< HEAD\n"), "is of a merge conflict")):
             with self.subTest(words):
                 self.assertNotEqual(text, good)
                 self.file.write_text(text, encoding="utf-8")
@@ -439,6 +499,52 @@ class File(Case):
         self.assertRegex(self.check(self.usual[0], status=2), r"\A.*`proftrace baseline add.*\n\Z")
         self.assertIn("--baseline FILE is missing", self.proftrace("check", self.usual[0], status=2))
         self.assertIn("none of add, show and prune", self.proftrace("baseline", "ad", self.file, status=2))
+
+    def test_members_of_another_type(self):
+        self.with_baseline(self.usual[0])
+        good = self.written()
+        for change, words in (({"cpus": "2"}, "CPUs"), ({"untraced": "x"}, "untraced"), ({"at_utc": "yesterday"}, "time"), ({"host": 1}, "host"), ({"tool": []}, "tool"),
+                              ({"dataset": {}}, "dataset"), ({"commit": 7}, "commit"), ({"unknown": {"heap.bytes": 1}}, "reasons"), ({"figures": {}}, "no figures"),
+                              ({"figures": {"wall_s": 1, "read.calls": 1e308}}, "no figures"), ({"figures": {"wall_s": -1}}, "no figures")):
+            with self.subTest(change):
+                self.file.write_text(json.dumps({**good, "runs": [{**run, **change} if isinstance(run, dict) else run for run in good["runs"]]}), encoding="utf-8")
+                self.assertRegex(self.check(self.usual[0], status=3), rf"run 1 of stage train has .*{words}")
+        text = json.dumps(good)
+        for change, words in ((('"cpus":', '"cpus": 4, "cpus":'), "has a member twice"), (('"wall_s":', '"wall_s": 4, "wall_s":'), "no figures"),
+                              (('{"schema_version":', '{"runs": [], "schema_version":'), 'has "runs" twice')):
+            self.file.write_text(text.replace(*change, 1), encoding="utf-8")
+            self.assertIn(words, self.check(self.usual[0], status=3))
+
+    def test_what_is_read_from_a_pipe(self):
+        self.with_baseline(self.usual[0])
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        self.assertIn("a pipe that nobody writes into", self.proftrace("check", self.usual[0], "--baseline", pipe, status=3))
+        done = subprocess.run(["bash", "-c", f"{PROFTRACE} check {self.usual[0]} --baseline <(sleep 0.2; cat {self.file})"], capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual((done.returncode, done.stdout[:4]), (0, "ok: "), done.stderr)
+
+    def test_a_byte_order_mark_is_none_of_our_business(self):
+        self.with_baseline(self.usual[0])
+        self.file.write_bytes(b"\xef\xbb\xbf" + self.file.read_bytes())
+        self.check(self.usual[0])
+
+    def test_runs_that_are_added_at_once_all_stay(self):
+        adding = [subprocess.Popen([PROFTRACE, "baseline", "add", self.file, run], env=environment(), cwd=self.folder) for run in self.usual]
+        self.assertEqual([one.wait(timeout=100) for one in adding], [0] * len(adding))
+        self.assertEqual(len(runs_of(self.written())), len(self.usual))
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["baseline.json"])
+
+    def test_a_link_and_the_rights_stay(self):
+        shared = self.folder / "shared"
+        shared.mkdir()
+        self.with_baseline(self.usual[0])
+        self.file.rename(shared / "kept.json")
+        (shared / "kept.json").chmod(0o600)
+        self.file.symlink_to("shared/kept.json")
+        self.assertEqual(len(runs_of(self.with_baseline(self.usual[1]))), 2)
+        self.assertTrue(self.file.is_symlink())
+        self.assertEqual((shared / "kept.json").stat().st_mode & 0o777, 0o600)
+        self.assertEqual(len(runs_of(json.loads((shared / "kept.json").read_text(encoding="utf-8")))), 2)
 
     def test_unknown_members_stay(self):
         baseline = self.with_baseline(self.usual[0])
@@ -560,7 +666,7 @@ class Merge(Case):
         line = next(line for line in text.splitlines() if line.startswith('{"stage"'))
         for branch, time_of in ("other", "2001"), ("main", "2002"):
             self.git("checkout", "-q", *(["-b"] if branch == "other" else []), branch)
-            added = line.replace('"at_utc": "20', f'"at_utc": "{time_of}-20')
+            added = re.sub('"at_utc": "....', f'"at_utc": "{time_of}', line)
             self.assertNotEqual(added, line)
             self.file.write_text(text.replace('"7f",\n', f'"7f",\n{added}\n'), encoding="utf-8")
             self.git("commit", "-qam", branch)

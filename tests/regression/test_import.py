@@ -72,10 +72,26 @@ class Import(unittest.TestCase):
         few["machine_info"]["node"] = "laptop"
         self.assertIn("another machine", self.ask("check", self.written(few), "--baseline", self.file, status=4))
 
+    def test_benchmarks_that_were_measured_more_or_less_often(self):
+        """As tools do: as often as the time that a benchmark takes allows."""
+        fast, slow = {"command": "fast", "times": [0.010 + 0.0001 * i for i in range(30)]}, {"command": "slow", "times": [1 + 0.01 * i for i in range(6)]}
+        result = self.written({"results": [slow, fast]})
+        self.ask("baseline", "add", self.file, result, "--keep", "30")
+        self.assertEqual({name: len(runs) for name, runs in self.kept().items()}, {"fast": 30, "slow": 6})
+        self.assertRegex(self.ask("check", result, "--baseline", self.file), r"^ok: ")
+        worse = self.folder / "worse.json"
+        worse.write_text(json.dumps({"results": [{**slow, "times": [2 * time for time in slow["times"]]}]}), encoding="utf-8")
+        self.written({"results": [fast]})
+        said = self.ask("check", result, worse, "--baseline", self.file, status=1)
+        self.assertRegex(said, r"^regression: 1 figure is worse\. slow: benchmark_s 1\.0\d+ s -> 2\.0\d+ s")
+        self.assertRegex(said, r"same +benchmark_s")
+        self.assertRegex(self.ask("check", result, "--baseline", self.file, status=4), r"^undecided: slow: the run has no such stage")
+
     def test_what_is_none(self):
         for document, status, text in (({}, 3, "neither a run directory nor"), ([], 3, "neither"), ({"results": [{}]}, 3, "no command"), ({"results": [{"command": "a"}]}, 3, "no times"),
                                        ({"results": [{"command": "a", "times": ["x"]}]}, 3, "is no number"), ({"results": [{"command": "a", "times": [-1]}]}, 3, "is no number"),
-                                       ({"results": [{"command": "a", "times": [1], "exit_codes": [2]}]}, 4, "failed"), ({"benchmarks": [{}]}, 3, "no fullname")):
+                                       ({"results": [{"command": "a", "times": [1], "exit_codes": [2]}]}, 4, "failed"), ({"benchmarks": [{}]}, 3, "no fullname"),
+                                       ({"results": []}, 4, "has no benchmark"), ({"benchmarks": []}, 4, "has no benchmark")):
             self.assertIn(text, self.ask("baseline", "add", self.file, self.written(document), status=status))
         (self.folder / "result.json").write_text("{", encoding="utf-8")
         self.ask("baseline", "add", self.file, self.folder / "result.json", status=3)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "regression/import.h"
+#include "regression/kept_file.h"
 #include "report/medium.h"
 #include "report/run_document.h"
 #include "report/text/panel.h"
@@ -18,8 +19,10 @@
 
 enum { KEPT = 20 };
 
+/* How many stages it had to add; -1 = error. */
 static int add_document(cJSON *baseline, const cJSON *document, pt_u64 keep, struct pt_error *err)
 {
+    int n = 0;
     const cJSON *stage;
     cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(document, "stages"))
     {
@@ -30,8 +33,9 @@ static int add_document(cJSON *baseline, const cJSON *document, pt_u64 keep, str
         if (pt_baseline_entry(document, stage, &entry, err) < 0)
             return -1;
         pt_baseline_add(baseline, name, entry, (int)keep);
+        n++;
     }
-    return 0;
+    return n;
 }
 
 /* A run, or the results of a benchmark, which are several. */
@@ -40,15 +44,20 @@ static int add_run(cJSON *baseline, const char *path, pt_u64 keep, struct pt_err
     PT_AUTO(pt_documents_fini) struct pt_documents documents = {0};
     if (pt_documents_read(path, &documents, err) < 0)
         return -1;
-    for (size_t i = 0; i < documents.n; i++)
-        if (add_document(baseline, documents.items[i], keep, err) < 0)
+    int n = 0;
+    for (size_t i = 0; i < documents.n; i++) {
+        const int added = add_document(baseline, documents.items[i], keep, err);
+        if (added < 0)
             return pt_error_context(err, "%s", path ? path : "the latest run");
-    return 0;
+        n += added;
+    }
+    return n ? 0 : pt_fail_code(err, 4, "%s has no stage that was run", path ? path : "the latest run");
 }
 
 static int add(const struct pt_arguments *args, pt_u64 keep, struct pt_error *err)
 {
     const char *file = args->values[1];
+    PT_AUTO(pt_closep) int lock = pt_kept_file_lock(file);
     PT_AUTO(pt_baseline_freep) cJSON *baseline = pt_baseline_read(file, true, err);
     if (!baseline)
         return -1;
@@ -101,6 +110,7 @@ static int show(const char *file, struct pt_error *err)
 
 static int prune(const char *file, pt_u64 keep, struct pt_error *err)
 {
+    PT_AUTO(pt_closep) int lock = pt_kept_file_lock(file);
     PT_AUTO(pt_baseline_freep) cJSON *baseline = pt_baseline_read(file, false, err);
     cJSON *runs;
     if (!baseline)
