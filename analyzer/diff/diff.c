@@ -465,8 +465,8 @@ static void add_notes(struct pt_doc *doc, const cJSON *a, const cJSON *b)
         PT_AUTO(pt_str_fini) struct pt_str lacks = {0};
         pt_document_lacks(both[i], &lacks);
         if (lacks.n)
-            doc->notes[doc->n_notes++] = pt_doc_format(doc, "%s is not whole: %s: its figures of calls are too small",
-                                                       i ? "B" : "A", pt_str_text(&lacks));
+            doc->notes[doc->n_notes++] = pt_doc_format(
+                doc, "%s is not whole: %s: its figures of calls may be too small", i ? "B" : "A", pt_str_text(&lacks));
     }
 }
 

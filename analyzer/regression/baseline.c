@@ -345,7 +345,7 @@ static int check_whole(const cJSON *document, const cJSON *stage, struct pt_erro
     PT_AUTO(pt_str_fini) struct pt_str lacks = {0};
     pt_document_lacks(document, &lacks);
     if (lacks.n)
-        return pt_fail_code(err, 4, "%s: counts are too small. `proftrace info` says which", pt_str_text(&lacks));
+        return pt_fail_code(err, 4, "%s: counts may be too small. `proftrace info` says which", pt_str_text(&lacks));
     if (lost > 0.001 * events)
         return pt_fail_code(err, 4, "%.0f of %.0f events were lost: counts are too small. `proftrace info` says why",
                             lost, events + lost);
