@@ -79,9 +79,12 @@ const char *pt_profile_why_no_cpu_profile(const struct pt_profile *profile, pt_u
 pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
-    if (run && run->duration_ns > 0)
-        return (pt_i64)run->duration_ns;
-    return profile->stages.items[stage].end_ns - profile->stages.items[stage].start_ns;
+    const pt_i64 seen_ns = profile->stages.items[stage].end_ns - profile->stages.items[stage].start_ns;
+    if (!run || !(run->duration_ns > 0))
+        return seen_ns;
+    /* The launcher was killed: what it wrote last may have been at the start of the stage. */
+    const bool is_open = !run->status && !run->is_running;
+    return is_open && (double)seen_ns > run->duration_ns ? seen_ns : (pt_i64)run->duration_ns;
 }
 
 pt_i64 pt_profile_wall_ns(const struct pt_profile *profile)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "profile/ends.h"
 #include "run_file/read.h"
 #include "util/auto.h"
 #include "util/mem.h"
@@ -30,14 +31,17 @@ bool pt_is_run(const char *path)
     return found;
 }
 
-/* The first stage that is not well says how the run is. */
+/* The first stage that is not well says how the run is; one that noted no end and does not run was killed with its
+ * launcher. */
 static const char *status_of(const struct pt_run_info *run)
 {
     for (pt_u32 i = 0; i < run->n_stages; i++)
-        if (!run->stages[i].status)
+        if (run->stages[i].is_running)
             return "running";
     for (pt_u32 i = 0; i < run->n_stages; i++)
-        if (strcmp(run->stages[i].status, "ok") != 0 && strcmp(run->stages[i].status, "skipped") != 0)
+        if (!run->stages[i].status)
+            return "failed";
+        else if (strcmp(run->stages[i].status, "ok") != 0 && strcmp(run->stages[i].status, "skipped") != 0)
             return run->stages[i].status;
     return run->n_stages ? "ok" : "unknown";
 }
@@ -59,6 +63,7 @@ static void take_info(struct pt_listed_run *listed, const char *path)
     struct pt_error ignored = {0};
     if (pt_run_info_read(path, &run, &ignored) < 0 || !run)
         return;
+    pt_run_find_running(run);
     if (run->start_realtime_ns)
         listed->start_ns = run->start_realtime_ns;
     listed->duration_ns = run->duration_ns;

@@ -230,6 +230,7 @@ static void send_some(struct client *client)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     client->sent += n > 0 ? (size_t)n : 0;
+    client->due_ns = pt_monotonic_ns() + SEND_PATIENCE_NS; /* a slow client that reads is no dead one */
     if (n < 0) {
         close_client(client);
     } else if (client->sent == client->out.n) {

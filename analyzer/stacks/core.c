@@ -193,7 +193,8 @@ static void close_core(struct core *core)
 
 static int refuse(const char *path, const char *why, struct pt_error *err)
 {
-    return pt_fail_code(err, 3, "'%s' cannot be read as a core dump: %s", path, why);
+    return pt_fail_code(err, 3, "'%s' cannot be read as a core dump: %s", path,
+                        why ? why : "it is damaged, or cut off");
 }
 
 static const char *why_no_core(Elf *elf)

@@ -9,10 +9,13 @@
 #include "futexes.h"
 
 #include <linux/futex.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cpu_profile/python/remote.h"
 #include "needs.h"
+#include "util/auto.h"
+#include "util/mem.h"
 
 enum {
     MUTEX_OWNER = 8,
@@ -173,6 +176,22 @@ static bool joins(struct pt_look_thread *thread, const struct futex *futex)
     return true;
 }
 
+/* The C++ library waits as if other processes might wake it: where the memory is the process's own, none can. */
+static bool is_in_own_memory(pt_u32 pid, pt_u64 address)
+{
+    enum { PRIVATE = 3 }; /* "r--p": the place of the p */
+    PT_AUTO(pt_freep) char *path = pt_asprintf("/proc/%u/maps", pid), *line = NULL;
+    PT_AUTO(pt_fclosep) FILE *maps = fopen(path, "re");
+    size_t room = 0;
+    while (maps && getline(&line, &room, maps) > 0) {
+        unsigned long long start, end;
+        char rights[5] = "";
+        if (sscanf(line, "%llx-%llx %4s", &start, &end, rights) == 3 && start <= address && address < end)
+            return rights[PRIVATE] == 'p';
+    }
+    return false;
+}
+
 static const char *of_shared(struct pt_look *look, struct pt_look_thread *thread, const struct futex *futex)
 {
     thread->may_go_on = true;
@@ -187,6 +206,8 @@ const char *pt_futex_wait(struct pt_look *look, struct pt_look_thread *thread)
                           .is_pi = command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2,
                           .is_private = (thread->arguments[1] & FUTEX_PRIVATE_FLAG) != 0,
                           .is_limited = thread->arguments[3] != 0};
+    if (!futex.is_private)
+        futex.is_private = is_in_own_memory(thread->process->pid, futex.address);
     futex.has_word = pt_remote_read(thread->process->pid, futex.address, &futex.word, sizeof futex.word);
     const char *gil = of_gil(look, thread, &futex);
     if (gil)

@@ -10,25 +10,46 @@
 #include "util/auto.h"
 #include "util/text/sanitize.h"
 
+/* Code without a file is the program's own (python -c, a notebook), but for the import system's. */
 bool pt_stack_is_of_library(const struct pt_stack_line *line)
 {
     return line->file && (strstr(line->file, "/lib/python3") || strstr(line->file, "/lib64/python3") ||
-                          strstr(line->file, "-packages/") || line->file[0] == '<');
+                          strstr(line->file, "-packages/") || !strncmp(line->file, "<frozen", 7));
+}
+
+/* What a header of the compiler's or the C library's has inlined into the program, and these libraries' own sources. */
+static bool is_of_toolchain(const struct pt_stack_line *line)
+{
+    static const char *const folders[] = {"/usr/include/", "/include/c++/", "/bits/", "/nptl/", "/sysdeps/", "/rustc/"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (strstr(line->file, folders[i]))
+            return true;
+    return !strncmp(line->function, "std::", 5) || !strncmp(line->function, "__gthread_", 10);
+}
+
+enum rank { NO_PLACE, OF_TOOLCHAIN, OF_PROGRAM, OF_PYTHONS_LIBRARY, OF_PYTHON };
+
+static enum rank rank_of(const struct pt_stack_line *line)
+{
+    if (!line->function)
+        return NO_PLACE;
+    if (line->is_python)
+        return pt_stack_is_of_library(line) ? OF_PYTHONS_LIBRARY : OF_PYTHON;
+    if (!line->file || !line->file[0])
+        return NO_PLACE;
+    return is_of_toolchain(line) ? OF_TOOLCHAIN : OF_PROGRAM;
 }
 
 const struct pt_stack_line *pt_stack_place(const struct pt_look_thread *thread)
 {
-    const struct pt_stack_line *of_python = NULL, *known = NULL;
-    for (size_t i = 0; i < thread->lines.n; i++) {
-        const struct pt_stack_line *line = &thread->lines.items[i];
-        if (line->is_python && line->function && !pt_stack_is_of_library(line))
-            return line;
-        if (!of_python && line->is_python && line->function)
-            of_python = line;
-        if (!known && line->function && line->file && line->file[0])
-            known = line;
-    }
-    return of_python ? of_python : known;
+    const struct pt_stack_line *best = NULL;
+    enum rank rank = NO_PLACE;
+    for (size_t i = 0; i < thread->lines.n; i++)
+        if (rank_of(&thread->lines.items[i]) > rank) {
+            best = &thread->lines.items[i];
+            rank = rank_of(best);
+        }
+    return best;
 }
 
 void pt_stack_put_place(struct pt_str *out, const struct pt_stack_line *place)

@@ -125,6 +125,7 @@ class Core(unittest.TestCase):
                 file.write(data)
             done = ask("--core", damaged)
             self.assertIn((done.returncode, done.stderr.count("\n")), ((0, 0), (3, 1)), f"turn {turn}: {done.stderr}")
+            self.assertNotIn("(null)", done.stderr)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,32 @@ class Hangs(unittest.TestCase):
         self.assertEqual(words[:1], ["ready"])
         return program, words[1:]
 
+    @unittest.skipUnless(shutil.which("c++"), "needs a C++ compiler")
+    def test_the_place_is_in_the_program_not_in_a_header(self):
+        """std::mutex and std::future are made of headers, whose lines say nothing."""
+        for level in "-O0", "-O2":
+            program = os.path.join(self.folder, f"hang{level}")
+            subprocess.run(["c++", level, "-g", os.path.join(HERE, "hang.cc"), "-o", program, "-lpthread"], check=True)
+            for what, wanted in ("locks", r"^deadlock: .*lock_both.*\(hang\.cc:18\).*\(hang\.cc:18\)"), ("promise", r"^hang: .*wait_for_result.*\(hang\.cc:\d+\)"):
+                with self.subTest(level=level, what=what):
+                    program_of, _ = self.start(program, what)
+                    for _ in range(100):
+                        first = ask(program_of.pid).stdout.partition("\n")[0]
+                        if re.search(wanted, first):
+                            break
+                        time.sleep(0.05)
+                    self.assertRegex(first, wanted)
+
+    def test_code_without_a_file_is_the_programs_own(self):
+        code = "import queue\nq = queue.Queue()\ndef fetch_item():\n    return q.get()\nprint('ready', flush=True)\nfetch_item()"
+        program, _ = self.start("/usr/bin/python3", "-c", code)
+        for _ in range(100):
+            first = ask(program.pid).stdout.partition("\n")[0]
+            if "fetch_item" in first:
+                break
+            time.sleep(0.05)
+        self.assertRegex(first, r"in fetch_item \(<string>:4\)")
+
     def look(self, pid, is_there):
         """The look in which what is asked for has come: the program may just be on its way."""
         for _ in range(200):

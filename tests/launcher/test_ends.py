@@ -133,6 +133,24 @@ class Ends(EndsCase):
         self.assertEqual(stage["status"], "failed")
         self.assertIn("or later", " ".join(self.texts()["text"].split()))
 
+    def test_root_and_its_launcher(self):
+        """As where a job is killed, or memory ran out: what the launcher wrote was at the start of the stage."""
+        process = self.start_it(sys.executable, "-c", WAITS, stdout=-1, stderr=-1)
+        process.stdout.readline()
+        waits = time.monotonic()
+        root = self.wait_for(lambda: self.youngest(process.pid))
+        process.kill()
+        process.wait()
+        time.sleep(1)
+        os.kill(root, signal.SIGKILL)
+        killed = time.monotonic()
+        report = self.report()
+        stage = report["stages"][0]
+        self.assertEqual(stage["status"], "failed")
+        self.assert_between(stage["duration_s"], 0.1, killed - waits + 0.1)
+        self.assertAlmostEqual(stage["duration_s"], report["total_duration_s"], delta=0.05)
+        self.assertAlmostEqual(stage["time"]["wall_s"], stage["duration_s"], delta=1e-6)
+
     def test_call_that_had_ended(self):
         """The end of the last call, not its start: a read of 1 s, then SIGKILL at once."""
         program = "import os, signal; os.read(0, 1); os.kill(os.getpid(), signal.SIGKILL)"

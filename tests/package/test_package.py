@@ -180,7 +180,11 @@ class Measures(unittest.TestCase):
             os.chdir("/")
             try:
                 self.assertEqual(len({event["pid"] for event in run.events() if "pid" in event}), 1)
+                os.chdir(folder)
+                os.environ["PROFTRACE_DIR"] = "runs"
+                self.assertEqual(proftrace.open(run.data["run"]).path, os.path.realpath(run.path))  # by its name alone
             finally:
+                os.environ.pop("PROFTRACE_DIR", None)
                 os.chdir(here)
             self.assertIn(run.data["run"], run.path)
 

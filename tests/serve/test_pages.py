@@ -3,11 +3,14 @@
 """`proftrace serve`: the list of runs, a run, two side by side, metrics; and nothing for anybody else."""
 import http.client
 import json
+import os
 import re
 import shutil
+import signal
 import socket
 import stat
 import subprocess
+import sys
 import unittest
 
 from serve_case import PROFTRACE, ServeCase, environment
@@ -60,6 +63,18 @@ class Pages(ServeCase):
         self.addCleanup(shutil.rmtree, self.runs / "later")
         self.record("later", "true")
         self.assertIn("/runs/later?", self.page("/"))
+
+    def test_a_run_that_was_killed_with_its_launcher_has_failed(self):
+        self.addCleanup(shutil.rmtree, self.runs / "killed")
+        launcher = subprocess.Popen([PROFTRACE, "run", "--no-report", "-o", self.runs / "killed", "--", sys.executable, "-c", "import time; print('ready', flush=True); time.sleep(60)"],
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(), start_new_session=True)
+        self.addCleanup(launcher.stdout.close)
+        self.assertEqual(launcher.stdout.readline(), b"ready\n")
+        self.assertRegex(self.page("/?filter=killed"), r"<td>running</td>")
+        os.killpg(launcher.pid, signal.SIGKILL)
+        launcher.wait()
+        launcher.stdout.read()  # until the command is gone, too
+        self.assertRegex(self.page("/?filter=killed"), r"<td>failed</td>")
 
     def test_head_and_headers(self):
         status, headers, body = self.ask("/", method="HEAD")

@@ -121,8 +121,24 @@ class Run:
         return f"<Run {self.path or 'latest'}: {len(self.stages)} stages, {len(self.findings)} findings>"
 
 
-def open(run: Optional[str] = None) -> Run:
-    """A run directory or trace file (left out: the latest run) as plain objects. It stays that run when a newer one comes.
+def _path_of(run: "str | os.PathLike[str] | None") -> str:
+    """The run itself, as the command would find it: `latest` and names are for others tomorrow, and elsewhere."""
+    root = os.environ.get("PROFTRACE_DIR") or os.environ.get("PROFILE_OUTPUT_DIR") or "proftrace.data"
+    path = root if run is None else os.fspath(run)
+    if run is not None and path and "/" not in path and not os.path.exists(path):
+        path = os.path.join(root, path)
+    link = os.path.join(path, "latest")
+    try:
+        # Only a link that is ours: the command says what it thinks of others.
+        if os.lstat(link).st_uid == os.geteuid() and os.path.islink(link) and os.path.isdir(link):
+            path = link
+    except OSError:
+        pass
+    return os.path.realpath(path)
+
+
+def open(run: "str | os.PathLike[str] | None" = None) -> Run:
+    """A run directory or trace file (left out: the latest run) as plain objects, of this run, whatever is recorded later.
 
     `run.stages[0].time["python_s"]`, `run.findings[0]["title"]`, `run.stage("train").table("files")`, `run.events()`.
 
@@ -132,11 +148,8 @@ def open(run: Optional[str] = None) -> Run:
     ...     print(error.code)
     3
     """
-    path = os.path.realpath(run if run is not None else os.path.join(os.environ.get("PROFTRACE_DIR", "proftrace.data"), "latest"))
-    if run is None and not os.path.isdir(path):
-        path = ""  # the command knows more places, or says what is missing
-    data = json.loads(command.ask("report", "--format", "json", *([path] if path else [])))
-    return Run(path or None, data)
+    path = _path_of(run)
+    return Run(path, json.loads(command.ask("report", "--format", "json", path)))
 
 
 CommandError = command.CommandError
