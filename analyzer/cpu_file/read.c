@@ -358,10 +358,19 @@ static void start(struct reader *r)
     pt_vec_push(&r->kernel, (struct pt_cpu_kernel){0});
 }
 
-/* Modules of files have the numbers up to their count: that of Python is behind them. */
+static bool has_python(const struct reader *r)
+{
+    for (size_t i = 0; i < r->nodes.n; i++)
+        if (r->nodes.items[i].module == PT_CPU_MODULE_PYTHON)
+            return true;
+    return r->python_names.n > 1;
+}
+
+/* Modules of files have the numbers up to their count: that of Python is behind them. A damaged file may have its nodes
+ * without its names. */
 static void number_python(struct reader *r)
 {
-    if (r->python_names.n == 1)
+    if (!has_python(r))
         return;
     const pt_u32 module = r->data->python_module = (pt_u32)r->modules.n;
     pt_vec_push(&r->modules, (struct pt_cpu_file){.path = ""});
