@@ -358,25 +358,21 @@ static void start(struct reader *r)
     pt_vec_push(&r->kernel, (struct pt_cpu_kernel){0});
 }
 
-static bool has_python(const struct reader *r)
-{
-    for (size_t i = 0; i < r->nodes.n; i++)
-        if (r->nodes.items[i].module == PT_CPU_MODULE_PYTHON)
-            return true;
-    return r->python_names.n > 1;
-}
-
 /* Modules of files have the numbers up to their count: that of Python is behind them. A damaged file may have its nodes
  * without its names. */
 static void number_python(struct reader *r)
 {
-    if (!has_python(r))
-        return;
-    const pt_u32 module = r->data->python_module = (pt_u32)r->modules.n;
-    pt_vec_push(&r->modules, (struct pt_cpu_file){.path = ""});
+    const pt_u32 module = (pt_u32)r->modules.n;
+    bool is_there = r->python_names.n > 1;
     for (size_t i = 0; i < r->nodes.n; i++)
-        if (r->nodes.items[i].module == PT_CPU_MODULE_PYTHON)
+        if (r->nodes.items[i].module == PT_CPU_MODULE_PYTHON) {
             r->nodes.items[i].module = module;
+            is_there = true;
+        }
+    if (!is_there)
+        return;
+    r->data->python_module = module;
+    pt_vec_push(&r->modules, (struct pt_cpu_file){.path = ""});
 }
 
 static void hand_over(struct reader *r)

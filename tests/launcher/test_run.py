@@ -97,6 +97,12 @@ class Usage(LauncherCase):
         self.assert_refused(self.proftrace("run", "--interval", "soon", "true"), "--interval")
         self.assert_refused(self.proftrace("run", "--interval", "1", "true"), "10 ms")
 
+    def test_what_is_kept_first_leaves_room_for_the_last(self):
+        done = self.proftrace("run", "--keep-first", "64M", "--keep-last", "1M", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn(b"'--keep-first' leaves nothing of '--keep-last 1M' for the latest events", done.stderr)
+        self.assertEqual(self.proftrace("run", "--no-report", "--keep-first", "1M", "--keep-last", "64M", "--", "true").returncode, 0)
+
     def test_options_after_the_command_are_the_commands(self):
         self.assertEqual(self.run_it("echo", "--stage", "--", "x").stdout, b"--stage -- x\n")
         done = self.proftrace("run", "--no-report", "echo", "--heap", "--", "x")

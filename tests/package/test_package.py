@@ -59,6 +59,16 @@ class Traced(unittest.TestCase):
         kinds = [event["event"] for event in run.events() if "event" in event]
         self.assertEqual((kinds.count("step"), kinds.count("epoch"), kinds.count("mark"), kinds.count("counter")), (10, 2, 1, 10))
 
+    def test_ranges_within_themselves(self):
+        """Each is a call; their time is that of the outermost. However deep they nest, none is left out."""
+        program = ("import proftrace\n"
+                   "def nest(n):\n    with proftrace.range('nested'):\n        nest(n - 1) if n > 1 else None\n"
+                   "with proftrace.range('all'):\n    nest(200)")
+        play(sys.executable, "-c", program, LD_PRELOAD=str(BUILD / "libproftrace.so"), PROFTRACE_DIR=str(self.folder))
+        rows = {row["name"]: row for row in proftrace.open(str(self.folder / "latest")).stages[0].table("ranges")}
+        self.assertEqual((rows["nested"]["calls"], rows["all"]["calls"]), (200, 1))
+        self.assertLessEqual(rows["nested"]["total_s"], rows["all"]["total_s"])
+
     def test_each_mark_is_an_event_with_its_name_at_its_time(self):
         self.each_python("marks.py", self.check_marks)
 

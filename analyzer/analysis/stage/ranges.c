@@ -16,7 +16,14 @@
 #include "profile/histogram.h"
 #include "util/whole.h"
 
-enum { MAX_DEPTH = 64, MAX_NAMES = 4096, MAX_ROWS = 50, MAX_OVERLAPPING = 1024, MAX_HOURS = 4096 };
+enum {
+    MAX_DEPTH = 1 << 16,
+    MAX_RECURSION = 64,
+    MAX_NAMES = 4096,
+    MAX_ROWS = 50,
+    MAX_OVERLAPPING = 1024,
+    MAX_HOURS = 4096
+};
 #define HOUR_NS 3600000000000
 
 struct range {
@@ -44,7 +51,9 @@ struct overlapping_range {
 struct user_thread {
     const struct pt_thread *thread;
     pt_u32 depth; /* also counts ranges deeper than MAX_DEPTH */
-    struct open_range open[MAX_DEPTH];
+    struct {
+        PT_VEC(struct open_range); /* as many as were ever open at once; the innermost is at depth - 1 */
+    } open;
     pt_i64 step_ns; /* when the step that runs began; -1 = none */
 };
 
@@ -123,11 +132,16 @@ static pt_u32 range_of(struct ranges *ranges, pt_u32 stage, const char *text)
 
 static void push(struct ranges *ranges, struct user_thread *thread, const struct pt_event *e, pt_u32 stage)
 {
-    if (thread->depth < MAX_DEPTH)
-        thread->open[thread->depth] = (struct open_range){
+    if (thread->depth < MAX_DEPTH) {
+        const struct open_range open = {
             .range = range_of(ranges, stage, pt_process_string(e->process, pt_event_as(e, range_begin)->name)),
             .start_ns = e->start_ns,
         };
+        if (thread->depth == thread->open.n)
+            pt_vec_push(&thread->open, open);
+        else
+            thread->open.items[thread->depth] = open;
+    }
     thread->depth++;
 }
 
@@ -155,7 +169,6 @@ static void add_call(struct ranges *ranges, pt_u32 index, pt_i64 end_ns, pt_i64 
 {
     struct range *range = &ranges->items[index];
     range->calls++;
-    range->total_ns += ns;
     pt_histogram_add(range->durations, (pt_u64)ns);
     if (!range->sla_ns)
         return;
@@ -163,16 +176,27 @@ static void add_call(struct ranges *ranges, pt_u32 index, pt_i64 end_ns, pt_i64 
     add_to_hour(ranges, index, end_ns, ns);
 }
 
+/* Within itself its time was counted already, as that of the call around it. */
+static bool is_within_itself(const struct user_thread *thread)
+{
+    const pt_u32 range = thread->open.items[thread->depth].range;
+    for (pt_u32 i = thread->depth; i-- > 0 && thread->depth - i <= MAX_RECURSION;)
+        if (thread->open.items[i].range == range)
+            return true;
+    return false;
+}
+
 static void pop(struct ranges *ranges, struct user_thread *thread, pt_i64 end_ns)
 {
     if (!thread->depth || --thread->depth >= MAX_DEPTH)
         return;
-    const struct open_range *open = &thread->open[thread->depth];
+    const struct open_range *open = &thread->open.items[thread->depth];
     const pt_i64 ns = end_ns > open->start_ns ? end_ns - open->start_ns : 0;
     ranges->items[open->range].self_ns += ns > open->inner_ns ? ns - open->inner_ns : 0;
     add_call(ranges, open->range, end_ns, ns);
+    ranges->items[open->range].total_ns += is_within_itself(thread) ? 0 : ns;
     if (thread->depth)
-        thread->open[thread->depth - 1].inner_ns += ns;
+        thread->open.items[thread->depth - 1].inner_ns += ns;
 }
 
 /* ---- ranges that overlap ---- */
@@ -189,6 +213,7 @@ static void end_overlapping(struct ranges *ranges, const struct open_range *open
 {
     const pt_i64 ns = end_ns > open->start_ns ? end_ns - open->start_ns : 0;
     ranges->items[open->range].overlaps = true;
+    ranges->items[open->range].total_ns += ns;
     add_call(ranges, open->range, end_ns, ns);
 }
 
@@ -389,6 +414,7 @@ static void finish(void *state, struct pt_profile *profile)
         struct user_thread *thread = ranges->threads.items[i];
         while (thread->depth)
             pop(ranges, thread, thread->thread->end_ns);
+        free(thread->open.items);
         free(thread);
     }
     for (size_t i = 0; i < ranges->overlapping.n; i++)

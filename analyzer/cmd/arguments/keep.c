@@ -40,7 +40,13 @@ int pt_keep_apply(const struct pt_keep *keep, struct pt_error *err)
     const bool has_unit = keep->last[strspn(keep->last, "0123456789.")] != 0;
     if (has_unit && pt_parse_duration(keep->last, &ns, &ignored) == 0 && ns >= 1000000000)
         return set("PROFTRACE_KEEP_LAST_S", (pt_u64)ns / 1000000000, err);
-    if (has_unit && pt_parse_size(keep->last, &bytes, &ignored) == 0 && bytes)
+    const bool is_size = has_unit && pt_parse_size(keep->last, &bytes, &ignored) == 0 && bytes;
+    if (is_size && keep->first_bytes >= bytes)
+        return pt_fail_code(err, 2,
+                            "option '--keep-first' leaves nothing of '--keep-last %s' for the latest events: it must "
+                            "be smaller",
+                            keep->last);
+    if (is_size)
         return set_size("PROFTRACE_SESSION_RING_MIB", bytes, err);
     return pt_fail_code(err, 2, "option '--keep-last': '%s' is neither a size (like 512M) nor a time (like 2h, 7d)",
                         keep->last);
