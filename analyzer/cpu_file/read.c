@@ -143,7 +143,8 @@ static bool take_node(struct reader *r, const pt_u8 *item)
 {
     struct pt_cpu_node node;
     memcpy(&node, item, sizeof node);
-    const bool is_python = node.module == PT_CPU_MODULE_PYTHON && node.address < r->python_names.n;
+    const size_t n_names = r->python_names.n; /* 1: there are none, and no module of Python */
+    const bool is_python = node.module == PT_CPU_MODULE_PYTHON && n_names > 1 && node.address < n_names;
     if (node.parent >= r->nodes.n || (node.module >= r->modules.n && !is_python) || r->nodes.n > PT_CPU_NODES_MAX)
         return false;
     const pt_u16 depth = (pt_u16)(r->depths.items[node.parent] + 1);
@@ -358,21 +359,16 @@ static void start(struct reader *r)
     pt_vec_push(&r->kernel, (struct pt_cpu_kernel){0});
 }
 
-/* Modules of files have the numbers up to their count: that of Python is behind them. A damaged file may have its nodes
- * without its names. */
+/* Modules of files have the numbers up to their count: that of Python is behind them. */
 static void number_python(struct reader *r)
 {
-    const pt_u32 module = (pt_u32)r->modules.n;
-    bool is_there = r->python_names.n > 1;
-    for (size_t i = 0; i < r->nodes.n; i++)
-        if (r->nodes.items[i].module == PT_CPU_MODULE_PYTHON) {
-            r->nodes.items[i].module = module;
-            is_there = true;
-        }
-    if (!is_there)
+    if (r->python_names.n == 1)
         return;
-    r->data->python_module = module;
+    const pt_u32 module = r->data->python_module = (pt_u32)r->modules.n;
     pt_vec_push(&r->modules, (struct pt_cpu_file){.path = ""});
+    for (size_t i = 0; i < r->nodes.n; i++)
+        if (r->nodes.items[i].module == PT_CPU_MODULE_PYTHON)
+            r->nodes.items[i].module = module;
 }
 
 static void hand_over(struct reader *r)
