@@ -39,6 +39,8 @@ show('at start')
 b = [bytes(600 + i % 900) for i in range(100000)]
 for i in range(3000): os.stat('/'); os.close(os.open('/dev/null', os.O_RDONLY))
 t = threading.Thread(target=lambda: [bytes(800) for i in range(20000)]); t.start(); t.join()
+for i in range(1000):  # its join is over a moment before it is
+    if len(os.listdir('/proc/self/task')) > 1: time.sleep(0.001)
 if os.fork() == 0: os._exit(0)
 os.wait()
 show('after every hook')

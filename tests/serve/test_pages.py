@@ -29,8 +29,8 @@ class Pages(ServeCase):
     def test_a_run_and_two_of_them(self):
         self.assertIn("<title>", self.page("/runs/many"))
         first = subprocess.run([PROFTRACE, "diff", self.runs / "few", self.runs / "many"], capture_output=True, text=True, check=True, env=environment()).stdout.splitlines()[0]
-        self.assertRegex(first, r"(read|open|stat): .*x the calls \(")
-        self.assertRegex(self.page("/compare?a=few&b=many"), r"(read|open|stat): .*x the calls \(")
+        self.assertRegex(first, r"(read|open|stat|close): .*x the calls \(")
+        self.assertRegex(self.page("/compare?a=few&b=many"), r"(read|open|stat|close): .*x the calls \(")
 
     def test_metrics_of_the_newest_and_of_one(self):
         self.assertIn('proftrace_run_info{run="failed"', self.page("/metrics"))

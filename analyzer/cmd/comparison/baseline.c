@@ -58,6 +58,7 @@ static int add(const struct pt_arguments *args, pt_u64 keep, struct pt_error *er
 {
     const char *file = args->values[1];
     PT_AUTO(pt_closep) int lock = pt_kept_file_lock(file);
+    (void)lock; /* held until the end */
     PT_AUTO(pt_baseline_freep) cJSON *baseline = pt_baseline_read(file, true, err);
     if (!baseline)
         return -1;
@@ -111,6 +112,7 @@ static int show(const char *file, struct pt_error *err)
 static int prune(const char *file, pt_u64 keep, struct pt_error *err)
 {
     PT_AUTO(pt_closep) int lock = pt_kept_file_lock(file);
+    (void)lock; /* held until the end */
     PT_AUTO(pt_baseline_freep) cJSON *baseline = pt_baseline_read(file, false, err);
     cJSON *runs;
     if (!baseline)
