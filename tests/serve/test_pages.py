@@ -11,6 +11,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 import unittest
 
 from serve_case import PROFTRACE, ServeCase, environment
@@ -73,7 +74,11 @@ class Pages(ServeCase):
         self.assertRegex(self.page("/?filter=killed"), r"<td>running</td>")
         os.killpg(launcher.pid, signal.SIGKILL)
         launcher.wait()
-        launcher.stdout.read()  # until the command is gone, too
+        launcher.stdout.read()  # until the command has gone, too, or is about to
+        for _ in range(100):
+            if "<td>running</td>" not in self.page("/?filter=killed"):
+                break
+            time.sleep(0.05)
         self.assertRegex(self.page("/?filter=killed"), r"<td>failed</td>")
 
     def test_head_and_headers(self):
