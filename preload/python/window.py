@@ -349,7 +349,10 @@ def begin_epoch(optimizer=None):
 def stepped(optimizer):
     """Of several optimizers one says what a step is: the first, or, when it has long done nothing, another."""
     if "step" in state.is_marked:
-        state.stepping = ref(optimizer)
+        try:
+            state.stepping = ref(optimizer)
+        except TypeError:  # of a class with __slots__
+            state.stepping = None
         return
     which = id(optimizer)
     if which != state.optimizer:
@@ -388,7 +391,14 @@ def called_model(module):
 
 
 def is_learning(module):
-    return bool(module.__dict__.get("_parameters")) or any(True for _ in module.parameters())
+    """Without a call of the module's: parameters() may be the program's own."""
+    own = module.__dict__
+    if own.get("_parameters"):
+        return True
+    try:
+        return any(is_learning(child) for child in own["_modules"].values() if child is not None)
+    except Exception:
+        return True  # not built as usual: taken for a model, as before
 
 
 def validate(is_training):

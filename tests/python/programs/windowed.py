@@ -56,7 +56,12 @@ data = TensorDataset(torch.randn(80, 3, 16, 16), torch.randint(0, 10, (80,)))
 if "table" in WANTED:
     keep_own_table()
 counts, steps, own = [], 0, None
-criterion = torch.nn.CrossEntropyLoss()  # a module that is never told of an evaluation
+class Loss(torch.nn.CrossEntropyLoss):
+    def parameters(self, recurse=True):
+        raise NotImplementedError  # a program may do so, as long as nobody asks
+
+
+criterion = Loss()  # a module that is never told of an evaluation
 for epoch in range(3):
     net.train()
     for images, labels in DataLoader(data, batch_size=8):
