@@ -116,6 +116,25 @@ class LauncherCase(unittest.TestCase):
             time.sleep(0.005)
         return answer
 
+    @classmethod
+    def has_ended(cls, pid):
+        """Soon: a process that was killed still has to be given a CPU to die on."""
+        until = time.monotonic() + 5
+        while not cls.is_gone(pid):
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.02)
+        return True
+
+    @staticmethod
+    def is_gone(pid):
+        """Also when process 1 of this machine does not wait for orphans."""
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+                return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+        except FileNotFoundError:
+            return True
+
     def wait_for_command(self, launcher, comm):
         """The pid of a command below the launcher once it runs: on a busy machine no pause is long enough for that."""
         return self.wait_for(lambda: next((pid for pid in descendants_of(launcher) if comm_of(pid) == comm), None))

@@ -143,6 +143,7 @@ class Ends(EndsCase):
         process.wait()
         time.sleep(1)
         os.kill(root, signal.SIGKILL)
+        self.assertTrue(self.has_ended(root))
         killed = time.monotonic()
         report = self.report()
         stage = report["stages"][0]

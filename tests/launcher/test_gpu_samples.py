@@ -37,25 +37,6 @@ class Gpu(ResourceCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.record()
 
-    @classmethod
-    def has_ended(cls, pid):
-        """Soon: a process that was killed still has to be given a CPU to die on."""
-        until = time.monotonic() + 5
-        while not cls.is_gone(pid):
-            if time.monotonic() > until:
-                return False
-            time.sleep(0.02)
-        return True
-
-    @staticmethod
-    def is_gone(pid):
-        """Also when process 1 of this machine does not wait for orphans."""
-        try:
-            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-                return file.read().rsplit(")", 1)[1].split()[0] == "Z"
-        except FileNotFoundError:
-            return True
-
     def calls(self):
         with open(os.path.join(self.folder, "calls"), encoding="ascii") as file:
             return [line.split() for line in file]
