@@ -8,7 +8,6 @@
  */
 #include "injection.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdlib.h>
@@ -22,14 +21,14 @@
 #include "core/file/image_state.h"
 #include "core/names/define.h"
 #include "core/names/intern.h"
+#include "core/real/may_be_missing.h"
+#include "core/real/next.h"
 #include "emit.h"
 #include "options.h"
 #include "sys.h"
 #include "text.h"
 
 const char *pt_own_path = "";
-
-#pragma weak dladdr1 /* musl does not have it */
 
 static int is_our_name(const char *path)
 {
@@ -40,19 +39,20 @@ static const struct link_map *map_of(const void *address)
 {
     Dl_info info;
     struct link_map *map = 0;
-    return dladdr1(address, &info, (void **)(void *)&map, RTLD_DL_LINKMAP) ? map : 0;
+    return dladdr1 && dladdr1(address, &info, (void **)(void *)&map, RTLD_DL_LINKMAP) ? map : 0;
 }
 
 static const struct link_map *own_map(void)
 {
-    return map_of((const void *)(pt_u64)&own_map);
+    const struct link_map *map = pt_next_own_map();
+    return map ? map : map_of((const void *)(pt_u64)&own_map); /* in a namespace of its own */
 }
 
 /* RTLD_DEFAULT would find our own symbol first, because we are linked with -Bsymbolic: the program's scope is asked by
  * its handle. */
 static int is_there_another(void)
 {
-    void *program = dlopen(0, RTLD_LAZY | RTLD_NOLOAD);
+    void *program = dlopen ? dlopen(0, RTLD_LAZY | RTLD_NOLOAD) : 0;
     const void *found = program ? dlsym(program, "proftrace_v1_active") : 0;
     return found && map_of(found) != own_map();
 }

@@ -10,11 +10,11 @@
  */
 #include "runtime.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
 
+#include "core/real/may_be_missing.h"
 #include "core/text.h"
 
 #define CUDARTS 4u
@@ -79,23 +79,17 @@ static int take_cudart(struct dl_phdr_info *info, size_t size, void *ret)
     return 1;
 }
 
-/* A handle of a library that is loaded already. The handle keeps it loaded, because we remember its functions. */
-static void *loaded(const char *name)
-{
-    return name ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : 0;
-}
-
 static void *library_for(const char *needed)
 {
-    void *library = loaded(needed);
+    void *library = pt_opened(needed); /* which keeps it loaded, because we remember its functions */
     Dl_info info;
-    void *next = library ? 0 : dlsym(RTLD_NEXT, "cudaRuntimeGetVersion");
+    void *next = library ? 0 : pt_found_in(RTLD_NEXT, "cudaRuntimeGetVersion");
     if (next && dladdr(next, &info))
-        library = loaded(info.dli_fname);
+        library = pt_opened(info.dli_fname);
     if (!library) {
         const char *any = 0;
         dl_iterate_phdr(take_cudart, &any);
-        library = loaded(any);
+        library = pt_opened(any);
     }
     return library;
 }
@@ -108,7 +102,8 @@ static void fill(struct pt_cudart *cudart)
         void *found = cudart->library ? dlsym(cudart->library, names[i]) : (void *)no_device;
         __atomic_store_n(&cudart->functions[i], found ? found : (void *)missing, __ATOMIC_RELAXED);
     }
-    dlerror(); /* the program must not see our failed lookups */
+    if (dlerror)
+        dlerror(); /* the program must not see our failed lookups */
     __atomic_store_n(&cudart->ready, 1, __ATOMIC_RELEASE);
 }
 

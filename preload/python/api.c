@@ -8,10 +8,10 @@
  */
 #include "api.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 
+#include "core/real/may_be_missing.h"
 #include "core/real/symbol_table.h"
 
 struct pt_python_api pt_python_api;
@@ -100,6 +100,6 @@ enum pt_python_found pt_python_api_find(void)
 /* Python, too, loads libraries while it holds the GIL: no order of locks is new. */
 void pt_python_api_pin(void)
 {
-    if (pt_python_api.library && *pt_python_api.library)
+    if (pt_python_api.library && *pt_python_api.library && dlopen)
         dlopen(pt_python_api.library, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }

@@ -6,8 +6,7 @@
  * the layout and by the interpreter's own attributes, and compares code objects, files, functions and lines. Asks the
  * kernel before each read that the layout leads to: a wrong offset must not crash the host. Leaves no exception.
  */
-#include <pthread.h>
-
+#include "core/real/may_be_missing.h"
 #include "core/sys.h"
 #include "core/text.h"
 #include "api.h"

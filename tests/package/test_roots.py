@@ -38,6 +38,44 @@ int main(void)
     return 0;
 }
 """
+# Before glibc 2.34 neither has libpthread, and the first has no libdl: threads and plugins must be as absent, or come as late, as without us.
+ALONE = """#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#pragma weak pthread_cancel
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+int main(void)
+{
+    FILE *file = fopen("/etc/passwd", "r");
+    printf("%d %d\\n", pthread_cancel != 0, pthread_mutex_lock(&mutex) + pthread_mutex_unlock(&mutex));
+    printf("%d %d\\n", pthread_cond_signal(&condition), pthread_cond_broadcast(&condition));
+    printf("%d %d\\n", fgetc(file), fclose(file));
+    return 0;
+}
+"""
+LATE = """#include <dlfcn.h>
+#include <stdio.h>
+static void *run(void *argument)
+{
+    puts("a thread");
+    return argument;
+}
+int main(void)
+{
+    unsigned long thread;
+    void *library = dlopen("libpthread.so.0", RTLD_NOW), *returned = 0;
+    int (*create)(unsigned long *, void *, void *(*)(void *), void *) = dlsym(library, "pthread_create");
+    int (*join)(unsigned long, void **) = dlsym(library, "pthread_join");
+    printf("%d ", create(&thread, 0, run, &thread));
+    printf("%d %d\\n", join(thread, &returned), returned == &thread);
+    return dlerror() != 0;
+}
+"""
+PROGRAMS = ("./alone", "./late", "ls -l /etc", "sort /etc/passwd", "tar cf - /etc/passwd | sha256sum", "sed -n 1,3p /etc/passwd; ! false",
+            "perl -e 'my $p = fork; exit 3 if !$p; waitpid $p, 0; print $?'", "gcc -c alone.c -o alone.o && sha256sum alone.o",
+            "for i in 1 2 3; do (echo $i) | cat; done", "dpkg -l gcc",
+            "python3 -c 'import threading; t = threading.Thread(target=print, args=(3,)); t.start(); t.join(); print(t.name)'")
 FIRST_FINDING_S = 60  # of a person's time, from pip install on
 # Folders that every package shares: pip makes them and never removes them, though nothing is in them any more.
 SHARED = {"venv/share", "venv/share/doc", "venv/share/man"}
@@ -144,9 +182,22 @@ class Roots(unittest.TestCase):
         self.assertIn("3,000", root.play("/venv/bin/proftrace stats /work/of_c --by file"))
         said = root.play("cd /work; COLUMNS=400 /venv/bin/proftrace stats of_c --by stack")
         self.assertRegex(said.partition("Off-CPU")[0], r"first_of_file \(loop\.c:\d+\) < main \(loop\.c:\d+\)")
+        self.compare(root, work)
         root.play("/venv/bin/pip uninstall -q -y proftrace")
         self.assertEqual(root.files() - before - SHARED, set())
         self.assertEqual(before - root.files(), set())
+
+    def compare(self, root, work):
+        """Programs of the system say the same with the library."""
+        (work / "alone.c").write_text(ALONE, encoding="ascii")
+        (work / "late.c").write_text(LATE, encoding="ascii")
+        root.play("cd /work; gcc alone.c -o alone; gcc late.c -o late -ldl")
+        for program in PROGRAMS:
+            (work / "program").write_text(program, encoding="ascii")
+            root.play("cd /work; rm -rf of_it; sh program >bare 2>&1; /venv/bin/proftrace run --no-report -o of_it -- sh -c 'exec sh program >recorded 2>&1'")
+            self.assertEqual((work / "recorded").read_text(), (work / "bare").read_text(), program)
+            if program == "./alone":
+                self.assertIn("/etc/passwd", root.play("/venv/bin/proftrace stats /work/of_it --by file"))
 
     def test_debian_11(self):
         self.use("bullseye")

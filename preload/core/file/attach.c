@@ -8,9 +8,8 @@
  */
 #include "attach.h"
 
-#include <pthread.h>
-
 #include "proftrace/events.h"
+#include "core/real/may_be_missing.h"
 #include "core/sandbox.h"
 #include "core/sys.h"
 #include "area.h"

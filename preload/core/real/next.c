@@ -25,7 +25,7 @@ static struct pt_symbol_table objects[MOST_OBJECTS];
  * of, and which waits for other threads. */
 #pragma weak _r_debug
 
-static const struct link_map *ours(void)
+const struct link_map *pt_next_own_map(void)
 {
     const struct link_map *map = &_r_debug ? _r_debug.r_map : 0;
     while (map && map->l_ld != _DYNAMIC)
@@ -37,7 +37,7 @@ static const struct link_map *ours(void)
 static pt_u32 read_objects(void)
 {
     const pt_u64 of_kernel = getauxval(AT_SYSINFO_EHDR);
-    const struct link_map *map = ours();
+    const struct link_map *map = pt_next_own_map();
     pt_u32 n = 0;
     for (map = map ? map->l_next : 0; map; map = map->l_next)
         if (map->l_addr != of_kernel &&
@@ -50,7 +50,7 @@ int pt_next_prepare(void)
 {
     if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == NOT_PREPARED) {
         __atomic_store_n(&n_objects, read_objects(), __ATOMIC_RELEASE);
-        __atomic_store_n(&state, pt_next_find("dlsym", 0) ? USABLE : UNUSABLE, __ATOMIC_RELEASE);
+        __atomic_store_n(&state, pt_next_find("__libc_start_main", 0) ? USABLE : UNUSABLE, __ATOMIC_RELEASE);
     }
     return __atomic_load_n(&state, __ATOMIC_RELAXED) == USABLE ? 0 : -1;
 }

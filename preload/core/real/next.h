@@ -10,7 +10,12 @@
 #ifndef PT_CORE_REAL_NEXT_H
 #define PT_CORE_REAL_NEXT_H
 
+#include <link.h>
+
 #include "core/compiler.h"
+
+/* The loader's entry of our own library; 0 = not in its list of the program's: another namespace, or musl. */
+const struct link_map *pt_next_own_map(void);
 
 /* Notes the objects behind ours, once; to be called while the process starts. -1 = they cannot be used: ours was loaded
  * later than libc, or one of them has no hash table of the GNU form; then ask dlsym. */

@@ -8,12 +8,10 @@
  */
 #include "real.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 
+#include "may_be_missing.h"
 #include "next.h"
-
-#pragma weak dlvsym /* musl has no versions; there we only stay out of the way */
 
 extern const struct pt_real __start_pt_reals[] __attribute__((visibility("hidden")));
 extern const struct pt_real __stop_pt_reals[] __attribute__((visibility("hidden")));
@@ -41,7 +39,7 @@ static const char *version_of(const struct pt_real *real)
 static void *ask_loader(const struct pt_real *real)
 {
     const char *version = version_of(real);
-    return version && dlvsym ? dlvsym(RTLD_NEXT, at(&real->name), version) : dlsym(RTLD_NEXT, at(&real->name));
+    return version && dlvsym ? dlvsym(RTLD_NEXT, at(&real->name), version) : pt_found_in(RTLD_NEXT, at(&real->name));
 }
 
 static void set(const struct pt_real *real, void *found)

@@ -8,10 +8,10 @@
  */
 #include "library.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
 
+#include "core/real/may_be_missing.h"
 #include "core/text.h"
 
 struct major {
@@ -32,8 +32,8 @@ static const char *const below_home[] = {"/extras/CUPTI/lib64/", "/lib64/", "/li
 /* The host may call dlerror after its own calls: the error that ours left is cleared. */
 static void *open_quietly(const char *path, int flags)
 {
-    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL | flags);
-    if (!library)
+    void *library = dlopen ? dlopen(path, RTLD_LAZY | RTLD_LOCAL | flags) : 0;
+    if (!library && dlerror)
         dlerror();
     return library;
 }
@@ -157,12 +157,12 @@ void *pt_cupti_function(const char *name)
 {
     if (pt_cupti && pt_cupti->library)
         return dlsym(pt_cupti->library, name);
-    void *function = dlsym(RTLD_NEXT, name);
+    void *function = pt_found_in(RTLD_NEXT, name);
     for (int i = 0; i < N_MAJORS && !function; i++) {
         void *library = open_quietly(majors[i].cupti, RTLD_NOLOAD);
         function = library ? dlsym(library, name) : 0;
     }
-    if (!function)
+    if (!function && dlerror)
         dlerror();
     return function;
 }

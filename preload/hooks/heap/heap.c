@@ -8,7 +8,6 @@
  * between. C++ operator new reaches malloc; reallocarray reaches realloc; neither is hooked, or both would be counted
  * twice. Never allocates, locks or waits on the fast path.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stddef.h>
@@ -18,6 +17,7 @@
 #include "core/emit.h"
 #include "core/file/attach.h"
 #include "core/file/image_state.h"
+#include "core/real/may_be_missing.h"
 #include "core/real/next.h"
 #include "core/options.h"
 #include "boot_heap.h"
@@ -50,7 +50,7 @@ static pt_u32 resolution;
 
 static void resolve_one(const char *name, void *slot)
 {
-    void *found = pt_next_prepare() == 0 ? pt_next_find(name, 0) : dlsym(RTLD_NEXT, name);
+    void *found = pt_next_prepare() == 0 ? pt_next_find(name, 0) : pt_found_in(RTLD_NEXT, name);
     if (found)
         __atomic_store_n((void **)slot, found, __ATOMIC_RELEASE);
 }

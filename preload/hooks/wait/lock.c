@@ -9,10 +9,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>
 
+#include "core/real/may_be_missing.h"
 #include "lock.h"
 
 /* glibc's bits in a mutex's __kind. */
@@ -88,7 +88,8 @@ PT_ALWAYS_INLINE int is_good_time(const struct timespec *until)
 /* sem_wait is a cancellation point even when it does not wait. */
 PT_ALWAYS_INLINE int take(sem_t *semaphore)
 {
-    pthread_testcancel();
+    if (pthread_testcancel) /* or nobody can cancel a thread */
+        pthread_testcancel();
     const int before = errno;
     if (pt_likely(real_sem_trywait(semaphore) == 0))
         return 0;
