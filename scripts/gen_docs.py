@@ -83,7 +83,7 @@ def options():
 
 
 def window_keys():
-    given = {"NUMBER": lambda r: (f"`{r.args[0]}=N`", r.args[1]), "LIST": lambda r: (f"`{r.args[0]}=N,N`", ""), "FLAG": lambda r: (f"`{r.args[0]}`", "")}
+    given = {"NUMBER": lambda r: (f"`{r.args[0]}=N`", r.args[2]), "LIST": lambda r: (f"`{r.args[0]}=N,N`", ""), "FLAG": lambda r: (f"`{r.args[0]}`", "")}
     return table(("key", "default", "meaning"), [(*given[r.name](r), r.args[-1]) for r in rows("include/proftrace/window.def", *given)])
 
 

@@ -108,7 +108,8 @@ static void wrong_window(const struct pt_option *option, const char *value, stru
     const char *rest;
     const struct pt_window_key *key = pt_window_key_of(pt_str_text(&name), &rest);
     if (key)
-        pt_str_printf(remedy, key->kind == PT_WINDOW_FLAG ? "give %s without a value" : "give %s=NUMBER", key->name);
+        pt_str_printf(remedy, key->kind == PT_WINDOW_FLAG ? "give %s without a value" : "give %s=NUMBER%s", key->name,
+                      key->least ? " of 1 or more" : "");
     else if ((nearest = pt_nearest_name(pt_str_text(&name), names)))
         pt_str_printf(remedy, "did you mean %s?", nearest);
     else

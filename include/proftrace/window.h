@@ -16,10 +16,11 @@ enum pt_window_kind { PT_WINDOW_NUMBER, PT_WINDOW_LIST, PT_WINDOW_FLAG };
 static const struct pt_window_key {
     const char *name;
     enum pt_window_kind kind;
+    pt_u32 least;
 } pt_window_keys[] = {
-#define NUMBER(key, initial, doc) {#key, PT_WINDOW_NUMBER},
-#define LIST(key, doc) {#key, PT_WINDOW_LIST},
-#define FLAG(key, doc) {#key, PT_WINDOW_FLAG},
+#define NUMBER(key, least, initial, doc) {#key, PT_WINDOW_NUMBER, least},
+#define LIST(key, doc) {#key, PT_WINDOW_LIST, 1},
+#define FLAG(key, doc) {#key, PT_WINDOW_FLAG, 0},
 #include "window.def"
 #undef NUMBER
 #undef LIST
@@ -41,13 +42,14 @@ static inline const struct pt_window_key *pt_window_key_of(const char *item, con
     return 0;
 }
 
-/* Up to nine digits; NULL: something else stands there. */
-static inline const char *pt_window_behind_number(const char *text)
+/* Up to nine digits; NULL: something else stands there, or less than it may be. */
+static inline const char *pt_window_behind_number(const char *text, pt_u32 least)
 {
     const char *at = text;
-    while (*at >= '0' && *at <= '9')
-        at++;
-    return at == text || at - text > 9 || (*at && *at != ',') ? 0 : at;
+    pt_u64 number = 0;
+    while (*at >= '0' && *at <= '9' && at - text < 10)
+        number = 10 * number + (pt_u64)(*at++ - '0');
+    return at == text || at - text > 9 || (*at && *at != ',') || number < least ? 0 : at;
 }
 
 /* The first item that is not understood; NULL: all of them are. */
@@ -63,7 +65,7 @@ static inline const char *pt_window_problem(const char *text)
                 return item;
             rest += *rest == '=';
         }
-        if (key->kind != PT_WINDOW_FLAG && !(rest = pt_window_behind_number(rest)))
+        if (key->kind != PT_WINDOW_FLAG && !(rest = pt_window_behind_number(rest, key->least)))
             return item;
         text = rest + (*rest == ',');
     }

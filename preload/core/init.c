@@ -5,7 +5,6 @@
  * Runs once per process image, before main, in one thread. Any trouble leaves the switches at zero: a pass-through.
  * There is no destructor: frees and writes come until the very end, and nothing needs to be done then.
  */
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>

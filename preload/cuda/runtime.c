@@ -79,17 +79,23 @@ static int take_cudart(struct dl_phdr_info *info, size_t size, void *ret)
     return 1;
 }
 
+/* A handle of a library that is loaded already. The handle keeps it loaded, because we remember its functions. */
+static void *loaded(const char *name)
+{
+    return dlopen && name ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : 0;
+}
+
 static void *library_for(const char *needed)
 {
-    void *library = pt_opened(needed); /* which keeps it loaded, because we remember its functions */
+    void *library = loaded(needed);
     Dl_info info;
-    void *next = library ? 0 : pt_found_in(RTLD_NEXT, "cudaRuntimeGetVersion");
+    void *next = library || !dlsym ? 0 : dlsym(RTLD_NEXT, "cudaRuntimeGetVersion");
     if (next && dladdr(next, &info))
-        library = pt_opened(info.dli_fname);
+        library = loaded(info.dli_fname);
     if (!library) {
         const char *any = 0;
         dl_iterate_phdr(take_cudart, &any);
-        library = pt_opened(any);
+        library = loaded(any);
     }
     return library;
 }

@@ -392,9 +392,11 @@ class Settings(unittest.TestCase):
     def test_what_is_not_understood_is_named(self):
         for window, what in {
                 "skip_frist=10": "skip_frist=10 is not understood and has no effect; did you mean skip_first?",
-                "active=ten": "active=ten is not understood and has no effect; give active=NUMBER",
-                "active": "active is not understood and has no effect; give active=NUMBER",
+                "active=ten": "active=ten is not understood and has no effect; give active=NUMBER of 1 or more",
+                "active": "active is not understood and has no effect; give active=NUMBER of 1 or more",
                 "record_shapes=1": "record_shapes=1 is not understood and has no effect; give record_shapes without a value",
+                "active=0": "active=0 is not understood and has no effect; give active=NUMBER of 1 or more",
+                "epochs=1,0": "epochs=1,0 is not understood at 0 and",
                 "epochs=1,5,x": "epochs=1,5,x is not understood at x and",
                 "1,2": "1,2 is not understood and",
                 "active=99999999999": "active=99999999999 is not understood and"}.items():

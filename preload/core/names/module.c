@@ -25,7 +25,9 @@ extern char _PyRuntime[] __attribute__((weak));
 
 void pt_modules_init(void)
 {
-    void *found = pt_next_prepare() == 0 ? pt_next_find("_dl_find_object", 0) : pt_found_in(RTLD_DEFAULT, "_dl_find_object");
+    void *found = pt_next_prepare() == 0 ? pt_next_find("_dl_find_object", 0)
+                  : dlsym                ? dlsym(RTLD_DEFAULT, "_dl_find_object")
+                                         : 0;
     find_object = (int (*)(void *, struct dl_find_object *))found;
     if (!find_object)
         pt_switches.stacks = 0; /* glibc before 2.35, or no glibc */

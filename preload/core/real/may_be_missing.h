@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * may_be_missing.h - the functions of libc that a process may not have: before glibc 2.34 they are in libdl and libpthread,
- * which a program without plugins or threads does not load; musl lacks some.
+ * may_be_missing.h - the functions of libc that a process may not have: before glibc 2.34 they are in libdl and
+ * libpthread, which a program without plugins or threads does not load; musl lacks some.
  *
  * Our library needs none but libc itself: each other one costs every process 60 us at its start, and libpthread alone
  * changes how an older libc works. What these functions do, nobody has asked for in a process that has none of them: a
@@ -23,17 +23,5 @@
 #pragma weak dlvsym
 #pragma weak pthread_self /* libc has it, too, but the linker may take libpthread's */
 #pragma weak pthread_testcancel
-
-/* A handle of a library that is open already; 0 = it is not. */
-static inline void *pt_opened(const char *name)
-{
-    return dlopen && name ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : 0;
-}
-
-/* What RTLD_NEXT or RTLD_DEFAULT finds; a handle tells that there is a dlsym. */
-static inline void *pt_found_in(void *scope, const char *name)
-{
-    return dlsym ? dlsym(scope, name) : 0;
-}
 
 #endif

@@ -39,7 +39,9 @@ static const char *version_of(const struct pt_real *real)
 static void *ask_loader(const struct pt_real *real)
 {
     const char *version = version_of(real);
-    return version && dlvsym ? dlvsym(RTLD_NEXT, at(&real->name), version) : pt_found_in(RTLD_NEXT, at(&real->name));
+    return version && dlvsym ? dlvsym(RTLD_NEXT, at(&real->name), version)
+           : dlsym           ? dlsym(RTLD_NEXT, at(&real->name))
+                             : 0;
 }
 
 static void set(const struct pt_real *real, void *found)

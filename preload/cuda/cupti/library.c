@@ -157,7 +157,7 @@ void *pt_cupti_function(const char *name)
 {
     if (pt_cupti && pt_cupti->library)
         return dlsym(pt_cupti->library, name);
-    void *function = pt_found_in(RTLD_NEXT, name);
+    void *function = dlsym ? dlsym(RTLD_NEXT, name) : 0;
     for (int i = 0; i < N_MAJORS && !function; i++) {
         void *library = open_quietly(majors[i].cupti, RTLD_NOLOAD);
         function = library ? dlsym(library, name) : 0;

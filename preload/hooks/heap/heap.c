@@ -50,7 +50,7 @@ static pt_u32 resolution;
 
 static void resolve_one(const char *name, void *slot)
 {
-    void *found = pt_next_prepare() == 0 ? pt_next_find(name, 0) : pt_found_in(RTLD_NEXT, name);
+    void *found = pt_next_prepare() == 0 ? pt_next_find(name, 0) : dlsym ? dlsym(RTLD_NEXT, name) : 0;
     if (found)
         __atomic_store_n((void **)slot, found, __ATOMIC_RELEASE);
 }
