@@ -79,7 +79,7 @@ THIRD_PARTY = {
     r"elfutils/.*|dwarf\.h|libelf\.h|gelf\.h": r"analyzer/symbols/\w+\.[ch]|analyzer/cpu_profile/cfi\w*\.[ch]|analyzer/stacks/(core|outside)\.c",
     r"(cjson/)?cJSON\.h": r"analyzer/(report|diff|compare|regression|cmd|launcher|pipeline|run_file|torch_file)/\w+\.[ch]|analyzer/util/json/\w+\.[ch]",
     r"unwind\.h": r"preload/core/names/(stack|frame_check)\.[ch]",
-    r"dlfcn\.h": r"preload/core/real/may_be_missing\.h|preload/core/init\.c|preload/core/names/module\.h|"
+    r"dlfcn\.h": r"preload/core/real/may_be_missing\.h|preload/core/names/module\.h|"
                  r"analyzer/launcher/(checks/)?\w+\.c|analyzer/sampler/gpu/\w+\.c|analyzer/symbols/(demangle|debuginfod)\.c",
 }
 
