@@ -16,7 +16,10 @@ PROCESS = ('process {pid} ppid={ppid} uid=1000 trace_id={pid:#x} {parent} start=
 
 class Stories(AccountCase):
     def tell(self, processes, events):
-        """The stage of a report about processes ({pid: (parent, [tid, ...])}) and events [(start, duration, who, what)]."""
+        return self.report_of(processes, events)["stages"][0]
+
+    def report_of(self, processes, events):
+        """A report about processes ({pid: (parent, [tid, ...])}) and events [(start, duration, who, what)]."""
         lines = ["proftrace-text 1 start_realtime_ns=1705320000000000000"]
         for pid, (ppid, tids) in processes.items():
             lines.append(PROCESS.format(pid=pid, ppid=ppid, parent=f"parent_trace_id={ppid:#x}" if ppid in processes else ""))
@@ -29,7 +32,7 @@ class Stories(AccountCase):
             file.write("\n".join(lines) + "\n")
         subprocess.run([PROFTRACE, "assemble", story, "-o", run], check=True, capture_output=True, timeout=60)
         done = subprocess.run([PROFTRACE, "report", run, "--format", "json"], check=True, capture_output=True, timeout=60)
-        return json.loads(done.stdout)["stages"][0]
+        return json.loads(done.stdout)
 
     def test_waits_of_idle_threads_are_one_row(self):
         """A helper that waits for work all its life is no reason to look at semaphores; a main thread's wait is."""
@@ -39,6 +42,24 @@ class Stories(AccountCase):
             (0.1, 9.8, "100/102", 'net_accept fd=4 result=5 peer="tcp 10.0.0.9:4000" local="tcp 10.0.0.1:80" path="tcp bound *:80"')])
         rows = {row["call"]: (row["calls"], row["total_s"] and round(row["total_s"], 6), row["p95_s"]) for row in stage["calls"]}
         self.assertEqual(rows, {"lock_sem": (3, 0.5, 0.5), "net_accept": (1, None, None), "(idle threads)": (None, 19.5, None)})
+
+    def read_again(self, passes):
+        """The evidence that a file of 4 MiB is read again, which the process itself has made, and then reads from start to end."""
+        whole, steps = 1 << 22, [(0.1, 0.0001, 'io_open fd=3 result=3 path="/work/data" flags=O_RDWR|O_CREAT|O_TRUNC'),
+                                 (0.2, 0.01, 'io_pwrite fd=3 result=4194304 path="/work/data" offset_bytes=0')]
+        steps += [(1.0 + i / 2, 0.4, f'io_pread fd=3 result={whole} path="/work/data" offset_bytes=0') for i in range(passes)]
+        report = self.report_of({100: (1, [100])}, [(start, duration, "100/100", what) for start, duration, what in steps])
+        return [{key: finding["evidence"].get(key) for key in ("read_again_bytes", "distinct_bytes", "read_bytes")} | {"gain": finding["gain_upper_s"]}
+                for finding in report["findings"] if finding["rule"] == "reread_files"]
+
+    def test_what_was_written_is_read_once_for_that(self):
+        """What a process makes and reads back is no waste; what it then reads again and again is."""
+        whole = 1 << 22
+        self.assertEqual(self.read_again(2), [])
+        found, = self.read_again(10)
+        self.assertEqual((found["read_again_bytes"], found["distinct_bytes"], found["read_bytes"]), (8 * whole, whole, 10 * whole))
+        self.assertGreater(found["gain"], 8 * 0.4)
+        self.assertLess(found["gain"], 0.8 * 5.8)  # with what is done between the reads
 
     def test_threads_beyond_the_rows_are_one(self):
         tids = range(101, 181)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: metrics and table of files. Threads: one, after the last event. Never: counts it as waste when a stage reads
- * back what it wrote.
+ * back what it wrote, once for each time.
  */
 #include "file_results.h"
 
@@ -34,14 +34,15 @@ struct totals {
 
 static void add_layer(struct totals *sum, const struct pt_file_use *f, const struct pt_layer_use *layer, pt_u64 open_ns)
 {
-    const pt_u64 again = pt_layer_read_again(layer);
+    const pt_u64 again = pt_layer_read_again(layer), wasted = pt_file_wasted_bytes(f);
     sum->distinct_bytes += pt_coverage_bytes(&layer->coverage);
-    if (!again || !pt_file_wasted_bytes(f))
+    if (!again || !wasted)
         return;
-    const double share = (double)again / (double)layer->read_bytes;
-    sum->read_again_bytes += again;
+    const double wasted_here = (double)again / (double)pt_file_read_again(f) * (double)wasted;
+    sum->read_again_bytes += (pt_u64)wasted_here;
     sum->read_again_files++;
-    sum->read_again_s += share * (double)(layer->read_ns + layer->around_ns + open_ns) / 1e9;
+    sum->read_again_s +=
+        wasted_here / (double)layer->read_bytes * (double)(layer->read_ns + layer->around_ns + open_ns) / 1e9;
 }
 
 static void add_file(struct totals *sum, const struct pt_file_use *f)
@@ -92,7 +93,7 @@ static struct file_row row_of(const struct pt_file_use *f)
         .reads = f->fd.reads,
         .read_bytes = f->fd.read_bytes,
         .distinct_bytes = pt_coverage_bytes(&f->fd.coverage) + pt_coverage_bytes(&f->stdio.coverage),
-        .read_again_bytes = pt_layer_read_again(&f->fd) + pt_layer_read_again(&f->stdio),
+        .read_again_bytes = pt_file_read_again(f),
         .small_reads = f->small_reads,
         .writes = f->fd.writes,
         .written_bytes = f->fd.write_bytes,

@@ -35,12 +35,16 @@ static inline pt_u64 pt_layer_read_again(const struct pt_layer_use *layer)
     return distinct && layer->read_bytes > distinct ? layer->read_bytes - distinct : 0;
 }
 
-/* What the stage itself writes must be read again: that is no waste. */
+static inline pt_u64 pt_file_read_again(const struct pt_file_use *f)
+{
+    return pt_layer_read_again(&f->fd) + pt_layer_read_again(&f->stdio);
+}
+
+/* What the stage itself has written must be read for that, each time: the rest is waste. */
 static inline pt_u64 pt_file_wasted_bytes(const struct pt_file_use *f)
 {
-    return f->fd.writes || f->stdio.writes || f->is_unseekable
-               ? 0
-               : pt_layer_read_again(&f->fd) + pt_layer_read_again(&f->stdio);
+    const pt_u64 again = pt_file_read_again(f), written = f->fd.write_bytes + f->stdio.write_bytes;
+    return again > written && !f->is_unseekable ? again - written : 0;
 }
 
 /* Time in calls on a file. */
