@@ -63,6 +63,13 @@ static void read_number(const cJSON *object, const struct pt_run_key *key, void 
     *(double *)pt_run_place(key, fields) = number_of(member(object, key->key));
 }
 
+/* A number that no run can have is unknown. The sum of two is still a whole number of 64 bits. */
+static void read_whole(const cJSON *object, const struct pt_run_key *key, void *fields)
+{
+    const double number = number_of(member(object, key->key));
+    *(double *)pt_run_place(key, fields) = fabs(number) < 0x1p62 ? number : NAN;
+}
+
 static void read_exact(const cJSON *object, const struct pt_run_key *key, void *fields)
 {
     const double number = number_of(member(object, key->key));
@@ -140,7 +147,7 @@ static read_function *const readers[] = {
     [PT_RUN_TEXT] = read_text,        [PT_RUN_NAME] = read_text,
     [PT_RUN_TEXT_IF_ANY] = read_text, [PT_RUN_TEXTS] = read_texts,
     [PT_RUN_LINES] = read_texts,      [PT_RUN_COMMAND] = read_texts,
-    [PT_RUN_WHOLE] = read_number,     [PT_RUN_WHOLE_IF_KNOWN] = read_number,
+    [PT_RUN_WHOLE] = read_whole,      [PT_RUN_WHOLE_IF_KNOWN] = read_whole,
     [PT_RUN_EXACT] = read_exact,      [PT_RUN_NUMBER] = read_number,
     [PT_RUN_ROUNDED] = read_number,   [PT_RUN_MILLIS] = read_number,
     [PT_RUN_MICROS] = read_number,    [PT_RUN_RESOURCES] = read_resources,

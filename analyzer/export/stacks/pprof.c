@@ -15,6 +15,7 @@
 #include "profile/stages.h"
 #include "util/auto.h"
 #include "util/str.h"
+#include "util/whole.h"
 #include "cpu_samples.h"
 
 /* Fields of profile.proto (github.com/google/pprof, proto/profile.proto). */
@@ -151,7 +152,7 @@ static void put_sample(struct profile *profile, const struct pt_cpu_samples *all
     for (pt_u32 i = 0; i < n; i++)
         at = pt_proto_u64(at, SAMPLE_LOCATIONS, locations[i]);
     at = pt_proto_u64(at, SAMPLE_VALUES, sum->samples);
-    at = pt_proto_u64(at, SAMPLE_VALUES, (pt_u64)(sum->s * 1e9 + 0.5));
+    at = pt_proto_u64(at, SAMPLE_VALUES, pt_whole(sum->s * 1e9 + 0.5));
     at = put_label(at, stage_key, PT_PROTO_BYTES, stage);
     at = put_label(at, thread_key, PT_PROTO_BYTES, name);
     at = put_label(at, pid_key, PT_PROTO_VARINT, thread->pid);
