@@ -156,7 +156,8 @@ struct pt_small_header {
 #define PT_OPTION_MOVED                                                                                                \
     (1u << 7) /* only in a void head of the file of small processes: its process has a file of its own */
 
-/* The text page: NUL-terminated strings one after another, in this order. argv follows as the last: argc strings. */
+/* The text page: NUL-terminated strings one after another, in this order. CWD is the directory that relative names are
+ * of: where the program began; a child of fork has its parent's. argv follows as the last: argc strings. */
 enum pt_text_item { PT_TEXT_EXE, PT_TEXT_CWD, PT_TEXT_STAGE, PT_TEXT_HOST, PT_TEXT_COMM, PT_TEXT_ARGC, PT_TEXT_ARGV };
 #define PT_TEXT_BYTES 4096u /* an argv that does not fit is cut; ARGC ("12") is the true count */
 

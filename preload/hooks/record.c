@@ -7,12 +7,17 @@
  */
 #include "record.h"
 
+#include <fcntl.h>
+
 #include "core/names/fd_table.h"
 #include "core/names/intern.h"
+#include "core/names/path.h"
 
-pt_u32 pt_path_id(long ret, const char *path)
+pt_u32 pt_path_id(long ret, int dir_fd, const char *path)
 {
-    return pt_path_was_read(ret) ? pt_intern_string(path) : 0;
+    if (!pt_path_was_read(ret))
+        return 0;
+    return dir_fd == AT_FDCWD ? pt_intern_path(path) : pt_intern_string(path);
 }
 
 pt_u32 pt_dir_id(long ret, int dir_fd, const char *path)

@@ -43,8 +43,9 @@ PT_ALWAYS_INLINE pt_i32 pt_dir_tag(int dir_fd)
     return dir_fd >= 0 ? dir_fd : -1;
 }
 
-/* Id of a path that the program passed; 0 when it must not be read. */
-pt_u32 pt_path_id(long ret, const char *path);
+/* Id of a path that the program passed, relative to `dir_fd` (AT_FDCWD: the working directory; -1: none of both); 0
+ * when it must not be read. */
+pt_u32 pt_path_id(long ret, int dir_fd, const char *path);
 
 /* Path of a directory descriptor as the event's dir_path: 0 when the path does not depend on it. */
 pt_u32 pt_dir_id(long ret, int dir_fd, const char *path);

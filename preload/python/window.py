@@ -55,6 +55,7 @@ class Window:
         self.profiler = None
         self.was_busy = False
         self.n_passes = 0
+        self.pid = None  # of the process whose end is watched: one that trains, or calls a model
         self.plan_next()
 
     def is_by_steps(self):
@@ -253,6 +254,26 @@ def at_exit():
     close("")
 
 
+def watch_end():
+    from atexit import register
+    state.pid = modules["os"].getpid()
+    register(at_end_of_training)
+
+
+def at_end_of_training():
+    """Nobody asks twice why what was asked for is not there."""
+    if state.begun or state.was_busy or is_other_rank() or state.pid != modules["os"].getpid():
+        return
+    if not state.steps:
+        say("none: the program made no step of an optimizer, and did not say where its steps begin")
+    elif "epochs" in state.settings:
+        say(f"none: the training ended in epoch {state.epoch}, after {state.steps} steps")
+    elif not state.is_by_steps():
+        say(f"none: no model was evaluated after a step of the training; it made {state.steps}")
+    else:
+        say(f"none: the training ended after {state.steps} steps; the first window begins after {state.due}")
+
+
 def open_window(kind, warmup, active, optimizer=None):
     if state.profiler or is_other_rank():
         return
@@ -322,6 +343,8 @@ def turn(optimizer):
 
 
 def count_step(optimizer=None):
+    if not state.steps and state.pid is None:
+        watch_end()
     state.steps += 1
     if state.fed != state.epoch_fed:
         new_epoch(state.epoch + 1, optimizer)
@@ -383,6 +406,8 @@ def called_model(module):
     if not is_learning(module):
         return name
     state.model = name
+    if state.pid is None:
+        watch_end()
     is_training = module.__dict__.get("training", True)
     if "validation" in state.settings:
         validate(is_training)

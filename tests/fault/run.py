@@ -19,7 +19,7 @@ import harness  # noqa: E402
 MODULES = ["heap_faults", "real_heap_faults", "signal_faults", "real_signal_faults", "storage_faults", "account_faults", "memory_faults", "rights_faults",
            "process_faults", "descriptor_faults", "network_faults",
            "lock_faults", "start_faults", "debugger_faults", "state_diff", "kill_faults", "long_run_faults", "small_faults", "real_faults"]
-SLOW_MODULES = ["transparency", "strace_truth", "network_truth", "wait_truth", "heap_truth"]
+SLOW_MODULES = ["transparency", "strace_truth", "network_truth", "wait_truth", "heap_truth", "directory_truth"]
 
 
 def parse():

@@ -236,6 +236,20 @@ class Windows(unittest.TestCase):
         self.assertEqual((run.status, run.err), (3, ""))
         self.assertEqual(self.windows_of(run), [("steps 6 to 8", 3)])
 
+    def test_why_there_is_no_window(self):
+        """What was asked for never came: the report says what came instead."""
+        for window, wanted, problem in (
+                ("skip_first=100", (), "none: the training ended after 30 steps; the first window begins after 100"),
+                ("every_n_steps=40,active=1,warmup=0", (), "none: the training ended after 30 steps; the first window begins after 39"),
+                ("epochs=7", (), "none: the training ended in epoch 3, after 30 steps"),
+                ("validation", ("ends",), "none: no model was evaluated after a step of the training; it made 8"),
+                ("active=2", ("looks",), "none: the program made no step of an optimizer, and did not say where its steps begin")):
+            with self.subTest(window=window):
+                run = self.run_one(window, *wanted)
+                self.assertEqual(run.err, "")
+                self.assertEqual([(row["problem"], row["steps"]) for row in run.stage()["profiler_windows"]], [(problem, None)])
+        self.assertNotIn("profiler_windows", self.run_one("active=2", "looks", RANK="1").stage())  # it was not asked for
+
     def test_a_program_that_is_killed_within_a_window(self):
         """The window is lost, and nothing else."""
         run = self.run_one("skip_first=4,active=100", "dies")

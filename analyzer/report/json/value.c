@@ -66,6 +66,12 @@ void pt_json_table(struct pt_json *json, const char *key, const struct pt_table 
         pt_json_end(json);
     }
     pt_json_end(json);
+    const pt_u64 left_out = table->rows_left_out + (table->n_rows > most ? table->n_rows - most : 0);
+    if (left_out) {
+        char name[64];
+        snprintf(name, sizeof name, "%s_left_out", key);
+        pt_json_u64(json, name, left_out);
+    }
 }
 
 void pt_json_words(struct pt_json *json, const char *key, const char *const *words)

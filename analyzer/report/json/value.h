@@ -13,7 +13,7 @@
 void pt_json_value(struct pt_json *json, const char *key, enum pt_show show, struct pt_value value);
 /* The values of a group, in the order of views.def; without an object around them. */
 void pt_json_group(struct pt_json *json, const struct pt_metrics *metrics, pt_u32 stage, enum pt_metric_group group);
-/* An array of objects, at most `most`. */
+/* An array of objects, at most `most`. Where there are more, `key_left_out` says how many. */
 void pt_json_table(struct pt_json *json, const char *key, const struct pt_table *table, size_t most);
 /* A cell as a member of the object that is open; nothing for columns that no report has. */
 void pt_json_cell(struct pt_json *json, const struct pt_column *column, struct pt_value value);

@@ -37,6 +37,7 @@
 static pt_u64 last_trace_id;
 static const char *last_text;
 static pt_u64 last_text_bytes;
+int pt_is_elsewhere;
 static char **first_argv;
 static struct pt_python_header python;
 static int first_argc;
@@ -214,7 +215,13 @@ static void write_names(struct pt_text *text, int knows_parent)
         add_string(text, last_item(PT_TEXT_EXE));
     else
         add_executable(text);
-    add_working_directory(text);
+    /* Names that a child has from its parent are relative to where the parent began. */
+    if (knows_parent)
+        add_string(text, last_item(PT_TEXT_CWD));
+    else {
+        add_working_directory(text);
+        __atomic_store_n(&pt_is_elsewhere, 0, __ATOMIC_RELAXED);
+    }
     add_string(text, pt_options.stage);
     if (knows_parent)
         add_string(text, last_item(PT_TEXT_HOST));

@@ -21,4 +21,7 @@ void pt_image_refresh(void);
 void pt_image_set_python(const struct pt_python_header *python);
 void pt_image_set_arguments(int argc, char **argv);
 
+/* Not 0: the working directory is another one than the header names, so a relative name is not of that. Atomic. */
+extern int pt_is_elsewhere __attribute__((visibility("hidden")));
+
 #endif

@@ -6,6 +6,7 @@
  * closed, has their number. Entered by any thread of the host. Never reads a clock per entry.
  */
 #include <dirent.h>
+#include <fcntl.h>
 
 #include "core/file/attach.h"
 #include "core/names/fd_table.h"
@@ -21,7 +22,7 @@ static PT_NOINLINE void stream_opened(pt_u64 start, pt_u64 end, const char *path
 {
     const long ret = stream ? 0 : -1;
     const int fd = stream ? dirfd(stream) : -1;
-    const pt_u32 path_id = pt_path_id(ret, path);
+    const pt_u32 path_id = pt_path_id(ret, AT_FDCWD, path);
     pt_spent(PT_EV_meta_open_dir, start, end, fd, pt_result_and(ret, path_id), 0);
     pt_fd_opened(fd, path_id);
 }

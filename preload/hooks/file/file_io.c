@@ -61,7 +61,7 @@ static PT_NOINLINE void opened(pt_u64 start, pt_u64 end, int dir_fd, const char 
 {
     if (pt_unlikely(flags & O_TRUNC && ret >= 0))
         pt_file_look();
-    const pt_u32 path_id = pt_path_id(ret, path);
+    const pt_u32 path_id = pt_path_id(ret, dir_fd, path);
     const pt_u32 dir_id = pt_dir_id(ret, dir_fd, path);
     pt_spent(PT_EV_io_open, start, end, ret, pt_result_and(ret, path_id), pt_words((pt_u32)flags, dir_id));
     pt_fd_opened(ret, dir_id ? 0 : path_id);
@@ -69,7 +69,7 @@ static PT_NOINLINE void opened(pt_u64 start, pt_u64 end, int dir_fd, const char 
 
 static PT_NOINLINE void opened_temp(pt_u64 start, pt_u64 end, const char *path, int ret)
 {
-    const pt_u32 path_id = pt_path_id(ret, path);
+    const pt_u32 path_id = pt_path_id(ret, AT_FDCWD, path);
     pt_spent(PT_EV_io_open_temp, start, end, ret, pt_result_and(ret, path_id), 0);
     pt_fd_opened(ret, path_id);
 }
@@ -89,7 +89,7 @@ static PT_NOINLINE void seeked(pt_u64 start, pt_u64 end, int fd, int whence, lon
 static PT_NOINLINE void truncated(pt_u64 start, pt_u64 end, const char *path, int ret, pt_u64 length)
 {
     pt_file_look(); /* it may be ours */
-    pt_spent(PT_EV_io_truncate, start, end, -1, pt_result_and(ret, pt_path_id(ret, path)), length);
+    pt_spent(PT_EV_io_truncate, start, end, -1, pt_result_and(ret, pt_path_id(ret, AT_FDCWD, path)), length);
 }
 
 static PT_NOINLINE void cut(pt_u64 start, pt_u64 end, int fd, int ret, pt_u64 length)

@@ -20,6 +20,7 @@
 #include <utime.h>
 
 #include "core/names/fd_table.h"
+#include "core/names/path.h"
 #include "hooks/hook.h"
 
 static int is_empty(long ret, const char *path)
@@ -30,7 +31,7 @@ static int is_empty(long ret, const char *path)
 /* A path, perhaps relative to a directory descriptor, and one more word (mode or flags). */
 static PT_NOINLINE void named(pt_u32 kind, pt_u64 start, pt_u64 end, int dir, const char *path, pt_u32 word, long ret)
 {
-    const pt_u32 path_id = pt_path_id(ret, path);
+    const pt_u32 path_id = pt_path_id(ret, dir, path);
     const pt_u32 dir_id = pt_dir_id(ret, dir, path);
     pt_spent(kind, start, end, pt_dir_tag(dir), pt_result_and(ret, path_id), pt_words(dir_id, word));
 }
@@ -50,15 +51,34 @@ static PT_NOINLINE void asked(pt_u64 start, pt_u64 end, int dir, const char *pat
         named(PT_EV_meta_stat, start, end, dir, path, (pt_u32)flags, ret);
 }
 
-static PT_NOINLINE void two_names(pt_u32 kind, pt_u64 start, pt_u64 end, const char *from, const char *to, int ret)
+struct name {
+    int dir;
+    const char *path;
+};
+
+static PT_NOINLINE void two_names(pt_u32 kind, pt_u64 start, pt_u64 end, struct name from, struct name to, int ret)
 {
-    const pt_u32 from_id = pt_path_id(ret, from);
-    pt_spent(kind, start, end, 0, pt_result_and(ret, from_id), pt_words(pt_path_id(ret, to), 0));
+    const pt_u32 from_id = pt_path_id(ret, from.dir, from.path);
+    pt_spent(kind, start, end, 0, pt_result_and(ret, from_id), pt_words(pt_path_id(ret, to.dir, to.path), 0));
+}
+
+/* The target is relative to where the link lies, if to anything. */
+static PT_NOINLINE void linked(pt_u64 start, pt_u64 end, const char *target, int dir, const char *path, int ret)
+{
+    two_names(PT_EV_meta_link, start, end, (struct name){-1, target}, (struct name){dir, path}, ret);
 }
 
 static PT_NOINLINE void by_path(pt_u32 kind, pt_u64 start, pt_u64 end, const char *path, long ret)
 {
-    pt_spent(kind, start, end, -1, pt_result_and(ret, pt_path_id(ret, path)), 0);
+    pt_spent(kind, start, end, -1, pt_result_and(ret, pt_path_id(ret, AT_FDCWD, path)), 0);
+}
+
+/* Where it was to go, or where it is: a name that is relative to where it was says nothing any more. */
+static PT_NOINLINE void changed_dir(pt_u64 start, pt_u64 end, const char *path, int ret)
+{
+    if (ret == 0)
+        pt_path_moved();
+    by_path(PT_EV_meta_change_dir, start, end, ret == 0 && path[0] != '/' ? "." : path, ret);
 }
 
 static PT_NOINLINE void by_fd(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, long ret)
@@ -66,10 +86,17 @@ static PT_NOINLINE void by_fd(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, lon
     pt_spent(kind, start, end, fd, pt_result_and(ret, pt_fd_path(fd)), 0);
 }
 
+static PT_NOINLINE void changed_dir_to(pt_u64 start, pt_u64 end, int fd, int ret)
+{
+    if (ret == 0)
+        pt_path_moved();
+    by_fd(PT_EV_meta_change_dir, start, end, fd, ret);
+}
+
 /* Events without a dir_path field: the descriptor is the tag, and a call without a path means the descriptor itself. */
 static PT_NOINLINE void by_path_at(pt_u32 kind, pt_u64 start, pt_u64 end, int dir, const char *path, long ret)
 {
-    const pt_u32 path_id = is_empty(ret, path) ? pt_fd_path(dir) : pt_path_id(ret, path);
+    const pt_u32 path_id = is_empty(ret, path) ? pt_fd_path(dir) : pt_path_id(ret, dir, path);
     pt_spent(kind, start, end, pt_dir_tag(dir), pt_result_and(ret, path_id), 0);
 }
 

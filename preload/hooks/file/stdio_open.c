@@ -7,6 +7,8 @@
  */
 #include "stdio.h"
 
+#include <fcntl.h>
+
 #include "core/names/intern.h"
 
 PT_ALWAYS_INLINE int is_recorded(void)
@@ -22,7 +24,7 @@ static PT_NOINLINE void stream_made(pt_u64 start, pt_u64 end, const FILE *stream
 
 static PT_NOINLINE void file_opened(pt_u64 start, pt_u64 end, const FILE *stream, const char *path)
 {
-    const pt_u32 path_id = pt_path_id(stream ? 0 : -1, path);
+    const pt_u32 path_id = pt_path_id(stream ? 0 : -1, AT_FDCWD, path);
     stream_made(start, end, stream, path_id);
     pt_fd_opened(pt_stdio_fd(stream), path_id);
 }
@@ -79,7 +81,7 @@ static FILE *reopen_recorded(FILE *(*real)(const char *, const char *, FILE *), 
     const pt_u64 start = pt_clock();
     FILE *const result = real(path, mode, stream);
     const pt_u64 end = pt_clock();
-    const pt_u32 new_path = path ? pt_path_id(result ? 0 : -1, path) : old_path;
+    const pt_u32 new_path = path ? pt_path_id(result ? 0 : -1, AT_FDCWD, path) : old_path;
     stream_made(start, end, result, new_path);
     pt_fd_opened(pt_stdio_fd(result), new_path);
     return result;

@@ -37,7 +37,7 @@ class Stage:
         return [key for key, value in self.data.items() if isinstance(value, list) and value and isinstance(value[0], dict)]
 
     def table(self, name: str) -> List[Row]:
-        """The rows of a table, as dictionaries; none of what this stage has not.
+        """The rows of a table, as dictionaries; none of what this stage has not. Of a long one the first rows: `left_out`.
 
         >>> [row["name"] for row in open(path).stages[0].table("ranges")]
         ['read']
@@ -46,6 +46,15 @@ class Stage:
         if not isinstance(value, list):
             raise KeyError(f"{name} is no table; tables: {', '.join(self.tables)}")
         return value
+
+    def left_out(self, name: str) -> int:
+        """How many rows more a table has than `table` gives: `events` and `proftrace export --to sqlite` have them all.
+
+        >>> open(path).stages[0].left_out("ranges")
+        0
+        """
+        number: int = self.data.get(f"{name}_left_out", 0)
+        return number
 
     def __repr__(self) -> str:
         return f"<Stage {self.name}: {self.status}, {self.duration_s} s>"

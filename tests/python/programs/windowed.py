@@ -76,6 +76,8 @@ for epoch in range(3):
             raise KeyError("within a step")
         with said("forward"):
             outputs = net(images)
+        if "looks" in WANTED:
+            sys.exit(0)
         loss = criterion(outputs, labels)
         with said("backward"):
             loss.backward()

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * path.h - names of files as ids. The reader knows the directory in which a process began, and takes relative names to
+ * be of that. Once the process has moved to another one, a relative name is made absolute here.
+ */
+#ifndef PT_CORE_NAMES_PATH_H
+#define PT_CORE_NAMES_PATH_H
+
+#include "core/compiler.h"
+
+/* Id of a path that is relative to the working directory, or absolute. As pt_intern_string otherwise. */
+pt_u32 pt_intern_path(const char *path);
+
+/* The working directory is another one now. */
+void pt_path_moved(void);
+
+#endif
