@@ -79,7 +79,7 @@ LONG = {
     "training": "env EPOCHS=900 /usr/bin/python3 train.py",
     "make": "sh -c 'for i in $(seq 50); do make -s clean; make -s -j2; done'",
     "sqlite": "sh -c 'for i in $(seq 160); do rm -f a.db copy.db; sqlite3 a.db < usual.sql; done'",
-    "git": "sh -c 'for i in 1 2 3; do git log --stat -40; done'",
+    "git": "sh -c 'for i in $(seq 50); do git log --stat -40; done'",
     "fetcher": "env EPOCHS=18 /usr/bin/python3 fetch.py",
 }
 MAKEFILE = """
