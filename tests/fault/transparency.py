@@ -134,10 +134,13 @@ class CPython(FaultCase):
         if probe.returncode:
             self.skipTest(f"test.{module} is not installed (Debian: libpython3.11-testsuite)")
         env = clean_environment(HOME=self.scratch)
-        for attempt in range(3):
+        differing = None
+        for _ in range(3):
             without, _ = self.verdicts(module, env)
             traced, text = self.verdicts(module, self.preload_environment(env, "sampled"))
-            differing = {name for name in set(without) | set(traced) if without.get(name) != traced.get(name)}
+            now = {name for name in set(without) | set(traced) if without.get(name) != traced.get(name)}
+            # Of each attempt: what children print may stand within the line that tells how a test ended.
+            differing = now if differing is None else differing & now
             if not differing:
                 return
         lines = [f"{name}: without {without.get(name)}, with {traced.get(name)}" for name in sorted(differing)]
