@@ -123,7 +123,8 @@ class CPython(FaultCase):
 
     def verdicts(self, module, env):
         self.fresh_work()
-        result = run_command([self.PYTHON, "-m", "test", "-v", module], self.work, env, timeout=400, stderr=subprocess.STDOUT)
+        # Where a virtual machine's kernel has vsock, but no host answers, these wait for ever, traced or not.
+        result = run_command([self.PYTHON, "-m", "test", "-v", "--ignore", "*VSOCK*", module], self.work, env, timeout=400, stderr=subprocess.STDOUT)
         text = result.out.decode(errors="replace")
         found = {match["test"]: match["verdict"] for match in VERDICT.finditer(text)}
         found["(module)"] = str(result.status)
