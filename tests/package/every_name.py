@@ -65,7 +65,8 @@ def recorded(path: str) -> int:
     stage: proftrace.Stage = run.stages[0]
     for name in stage.tables:
         row: Dict[str, Any] = stage.table(name)[0]
-        print(name, len(row) > 0)
+        more: int = stage.left_out(name)
+        print(name, len(row) > 0, more)
     same: bool = run.stage(stage.name) is stage
     found: Dict[str, Any] = proftrace.analyze_trace(path)
     print(same, sorted(found), run.findings == run.data["findings"])
