@@ -98,11 +98,12 @@ class MemoryFaults(FaultCase):
                 self.assertGreaterEqual(trace.calls("io_stat"), 1, "the children that came later")
 
     def test_file_of_small_processes_that_one_of_them_truncates(self):
-        """All small processes that live then lose what they stored; the ones that come later have files of their own."""
+        """All small processes that live then lose what they stored; the ones that come later have files of their own. The shell waits by then:
+        what stores in the moment in which another process truncates is the race that is left (decision 0031)."""
         self.has_populate()
         for how in (": > $f", "truncate -s 8192 $f"):
             with self.subTest(how=how):
-                script = (f"(for f in $PROFTRACE_SESSION/*.pts; do {how}; done; (exit 3)); "
+                script = (f"(sleep 0.5; for f in $PROFTRACE_SESSION/*.pts; do {how}; done; (exit 3)); "
                           "for i in {1..20}; do (exit 4); done; /bin/true; echo $?; (exit 5); echo $?")
                 trace = self.check(["/bin/bash", "-c", script], modes=("sampled",), claims=False)
                 self.assertEqual([p["exit"] for p in trace.processes()].count("exit 4"), 20)

@@ -9,6 +9,7 @@
  */
 #include "presence.h"
 
+#include "core/sandbox.h"
 #include "core/session_page.h"
 #include "core/state.h"
 #include "core/sys.h"
@@ -92,6 +93,7 @@ int pt_file_is_there(const struct pt_tracer_thread *t)
 
 void pt_file_look(void)
 {
-    if (pt_image && __atomic_load_n(&pt_image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_LIVE && pt_local_is_ours())
+    if (pt_image && __atomic_load_n(&pt_image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_LIVE && pt_local_is_ours() &&
+        pt_may_call())
         pt_file_is_there(pt_self);
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "core/names/fd_table.h"
+#include "core/file/presence.h"
 #include "hooks/hook.h"
 
 #define NS_PER_S 1000000000
@@ -158,6 +159,8 @@ static void handled(pt_u64 start, pt_u64 end, int ret)
 static PT_NOINLINE void reaped(pt_u64 start, pt_u64 end, pid_t asked, const int *status, int options, pid_t ret)
 {
     const pt_u32 told = ret > 0 ? (pt_u32)*status : NO_STATUS;
+    if (ret > 0)
+        pt_file_look(); /* the child may have truncated it */
     pt_spent(PT_EV_wait_child, start, end, -1, pt_result_and(ret, (pt_u32)asked), pt_words(told, (pt_u32)options));
 }
 
@@ -186,6 +189,8 @@ static PT_NOINLINE void reaped_by_id(pt_u64 start, pt_u64 end, idtype_t type, id
                                      int options, int ret)
 {
     const int has_child_info = ret == 0 && info->si_pid;
+    if (has_child_info)
+        pt_file_look();
     const pt_i32 result = has_child_info ? info->si_pid : pt_result(ret);
     pt_spent(PT_EV_wait_child, start, end, (pt_i32)type, pt_words((pt_u32)result, type == P_ALL ? ~0u : id),
              pt_words(has_child_info ? status_of(info) : NO_STATUS, (pt_u32)options));
