@@ -261,7 +261,7 @@ def watch_end():
 
 
 def at_end_of_training():
-    """Nobody asks twice why what was asked for is not there."""
+    """Says why no window came, where one was asked for."""
     if state.begun or state.was_busy or is_other_rank() or state.pid != modules["os"].getpid():
         return
     if not state.steps:

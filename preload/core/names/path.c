@@ -2,9 +2,9 @@
  *
  * path.c - names that are relative to a working directory that is no longer the first one.
  *
- * Entered from any hook. Where threads have working directories of their own (unshare
- * with CLONE_FS), each name is of the thread's. Where another thread moves between a call and the recording of it,
- * the name is of the new directory: nobody could tell. Never makes a system call in a process that did not move.
+ * Entered from any hook. Where threads have working directories of their own (unshare with CLONE_FS), each name is of
+ * the thread's. Where another thread moves between a call and the recording of it, the name is of the new directory:
+ * nobody could tell. Never makes a system call for a name in a process that did not move.
  */
 #include "path.h"
 
@@ -17,11 +17,12 @@
 #include "core/text.h"
 #include "intern.h"
 
-void pt_path_moved(void)
+int pt_path_moved(void)
 {
     if (!pt_may_call() || pt_process_is_vfork_child()) /* which has a directory of its own, and its parent's memory */
-        return;
+        return 0;
     __atomic_store_n(&pt_is_elsewhere, 1, __ATOMIC_RELAXED);
+    return 1;
 }
 
 /* Asked for each name: half a microsecond, where keeping the directory would need an order between threads. */

@@ -11,7 +11,8 @@
 /* Id of a path that is relative to the working directory, or absolute. As pt_intern_string otherwise. */
 pt_u32 pt_intern_path(const char *path);
 
-/* The working directory is another one now. */
-void pt_path_moved(void);
+/* The working directory is another one now. Not 0: relative names are made absolute from now on. 0: it is that of a
+ * vfork child alone, or nobody may ask for it. */
+int pt_path_moved(void);
 
 #endif

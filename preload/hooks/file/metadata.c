@@ -76,9 +76,8 @@ static PT_NOINLINE void by_path(pt_u32 kind, pt_u64 start, pt_u64 end, const cha
 /* Where it was to go, or where it is: a name that is relative to where it was says nothing any more. */
 static PT_NOINLINE void changed_dir(pt_u64 start, pt_u64 end, const char *path, int ret)
 {
-    if (ret == 0)
-        pt_path_moved();
-    by_path(PT_EV_meta_change_dir, start, end, ret == 0 && path[0] != '/' ? "." : path, ret);
+    const int is_there = ret == 0 && pt_path_moved();
+    by_path(PT_EV_meta_change_dir, start, end, is_there && path[0] != '/' ? "." : path, ret);
 }
 
 static PT_NOINLINE void by_fd(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, long ret)

@@ -19,8 +19,8 @@
 #include <threads.h>
 #include <unistd.h>
 
-#include "core/names/fd_table.h"
 #include "core/file/presence.h"
+#include "core/names/fd_table.h"
 #include "hooks/hook.h"
 
 #define NS_PER_S 1000000000
