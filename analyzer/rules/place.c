@@ -44,13 +44,29 @@ static const char *why_no_stack(const struct pt_profile *profile, const struct p
 
 struct spot {
     const struct pt_stack_frame *named, *program; /* NULL = it has none */
-    double cost, most;                            /* most: of one stack */
+    double cost, most;                            /* most: of one of its lines, which `named` is */
 };
 
 struct spots {
     PT_VEC(struct spot);
     struct pt_map by_name; /* the address of the name, which is one for each, else of the file's -> index, plus 1 */
+    struct {
+        PT_VEC(double);
+    } lines;               /* what each line of a function costs: of many stacks, which go on elsewhere */
+    struct pt_map by_line; /* of name and line -> index, plus 1 */
 };
+
+/* What the line costs with this stack. */
+static double add_to_line(struct spots *spots, const char *key, const struct pt_finding_stack *stack,
+                          const struct pt_stack_frame *named)
+{
+    pt_u64 *slot = pt_map_at(&spots->by_line, (uintptr_t)key ^ (pt_u64)(named ? named->line : 0) << 48);
+    if (!*slot) {
+        pt_vec_push(&spots->lines, 0.0);
+        *slot = spots->lines.n;
+    }
+    return spots->lines.items[*slot - 1] += stack->cost;
+}
 
 static struct spot heaviest(const struct pt_finding_stacks *stacks)
 {
@@ -70,8 +86,9 @@ static struct spot heaviest(const struct pt_finding_stacks *stacks)
             *slot = spots.n;
         }
         spots.items[*slot - 1].cost += stack->cost;
-        if (stack->cost > spots.items[*slot - 1].most) { /* of a function's lines the one that costs most */
-            spots.items[*slot - 1].most = stack->cost;
+        const double of_line = add_to_line(&spots, key, stack, named);
+        if (of_line > spots.items[*slot - 1].most) {
+            spots.items[*slot - 1].most = of_line;
             spots.items[*slot - 1].named = named;
         }
         if (spots.items[*slot - 1].cost > spots.items[best].cost)
@@ -79,7 +96,9 @@ static struct spot heaviest(const struct pt_finding_stacks *stacks)
     }
     const struct spot spot = spots.items[best];
     free(spots.items);
+    free(spots.lines.items);
     pt_map_fini(&spots.by_name);
+    pt_map_fini(&spots.by_line);
     return spot;
 }
 
