@@ -25,6 +25,19 @@ def line_of(text):
     return next(i for i, line in enumerate(PROGRAM.read_text().splitlines(), 1) if line.strip().endswith(text))
 
 
+# Its functions are not the program's own.
+LIBRARY = "".join(f"def spin{i}(n):\n    return sum(j * j for j in range(n))\n" for i in range(13))
+STEPS = """\
+import library
+def main():
+    for _ in range(40):
+        for spin in (library.spin0, library.spin1, library.spin2, library.spin3, library.spin4, library.spin5, library.spin6, library.spin7, library.spin8):
+            spin(30000)
+        library.spin12(90000)
+main()
+"""
+
+
 class CpuProfile(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="python-cpu-"))
@@ -62,6 +75,23 @@ class CpuProfile(unittest.TestCase):
                     except AssertionError:
                         if is_last:
                             raise
+
+    def test_the_place_is_the_line_that_costs_most(self):
+        """Three quarters of the time begin in one line and go on in nine functions of a library; the fourth goes on in one, the largest."""
+        program = self.folder / "steps.py"
+        package = self.folder / "lib/python3/site-packages"
+        package.mkdir(parents=True)
+        (package / "library.py").write_text(LIBRARY)
+        program.write_text(f"import sys\nsys.path.insert(0, {str(package)!r})\n" + STEPS)
+        line = program.read_text().splitlines().index("            spin(30000)") + 1
+        self.on_each(lambda python: self.check_place(python, program, line))
+
+    def check_place(self, python, program, line):
+        self.ask(PROFTRACE, "run", "--no-report", "--no-gpu-sampling", "-o", self.run_folder, "--", python.path, program)
+        report = json.loads(self.ask(PROFTRACE, "report", "--format", "json", self.run_folder))
+        shutil.rmtree(self.run_folder)
+        found = {row["rule"]: row["place"] for row in report["findings"] + report["observations"]}
+        self.assertEqual((found["one_thread_computes"]["file"], found["one_thread_computes"]["line"]), (str(program), line))
 
     def test_functions_and_lines_have_their_known_share(self):
         self.on_each(self.check_split)
