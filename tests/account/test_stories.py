@@ -61,6 +61,12 @@ class Stories(AccountCase):
         self.assertGreater(found["gain"], 8 * 0.4)
         self.assertLess(found["gain"], 0.8 * 5.8)  # with what is done between the reads
 
+    def test_no_more_is_distinct_than_was_read(self):
+        """What was read is known in pieces of 4 KiB."""
+        stage = self.tell({100: (1, [100])}, [(0.1, 0.0001, "100/100", 'io_open fd=3 result=3 path="/work/data" flags=O_RDONLY'),
+                                              (0.2, 0.001, "100/100", 'io_pread fd=3 result=100 path="/work/data" offset_bytes=1000000')])
+        self.assertEqual([(row["read_bytes"], row["distinct_bytes"]) for row in stage["files"]], [(100, 100)])
+
     def test_threads_beyond_the_rows_are_one(self):
         tids = range(101, 181)
         sleep = "wait_sleep clock=1 result=0 is_absolute=0 requested_ns=1"

@@ -35,7 +35,7 @@ struct totals {
 static void add_layer(struct totals *sum, const struct pt_file_use *f, const struct pt_layer_use *layer, pt_u64 open_ns)
 {
     const pt_u64 again = pt_layer_read_again(layer), wasted = pt_file_wasted_bytes(f);
-    sum->distinct_bytes += pt_coverage_bytes(&layer->coverage);
+    sum->distinct_bytes += pt_layer_distinct(layer);
     if (!again || !wasted)
         return;
     const double wasted_here = (double)again / (double)pt_file_read_again(f) * (double)wasted;
@@ -92,7 +92,7 @@ static struct file_row row_of(const struct pt_file_use *f)
         .opens = f->fd.opens + f->stdio.opens,
         .reads = f->fd.reads,
         .read_bytes = f->fd.read_bytes,
-        .distinct_bytes = pt_coverage_bytes(&f->fd.coverage) + pt_coverage_bytes(&f->stdio.coverage),
+        .distinct_bytes = pt_layer_distinct(&f->fd) + pt_layer_distinct(&f->stdio),
         .read_again_bytes = pt_file_read_again(f),
         .small_reads = f->small_reads,
         .writes = f->fd.writes,

@@ -29,9 +29,16 @@ struct pt_file_use {
     struct pt_layer_use fd, stdio;
 };
 
+/* Coverage is known in pieces of 4 KiB and more: no more was distinct than was read. */
+static inline pt_u64 pt_layer_distinct(const struct pt_layer_use *layer)
+{
+    const pt_u64 covered = pt_coverage_bytes(&layer->coverage);
+    return covered < layer->read_bytes ? covered : layer->read_bytes;
+}
+
 static inline pt_u64 pt_layer_read_again(const struct pt_layer_use *layer)
 {
-    const pt_u64 distinct = pt_coverage_bytes(&layer->coverage);
+    const pt_u64 distinct = pt_layer_distinct(layer);
     return distinct && layer->read_bytes > distinct ? layer->read_bytes - distinct : 0;
 }
 
