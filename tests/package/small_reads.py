@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A training with nothing but Python: each epoch opens every sample anew and reads it in small pieces, which is what the report must say first."""
+"""A training with nothing but Python: it reads each sample once, in small pieces, which is what the report must say first."""
 import os
 import tempfile
 
@@ -9,7 +9,7 @@ WEIGHTS = 32
 def samples_in(folder, count):
     for number in range(count):
         with open(os.path.join(folder, f"{number}.bin"), "wb") as file:
-            file.write(os.urandom(4096))
+            file.write(os.urandom(40960))
     return [os.path.join(folder, f"{number}.bin") for number in range(count)]
 
 
@@ -30,7 +30,6 @@ def step(weights, sample):
 
 with tempfile.TemporaryDirectory() as folder:
     paths, weights = samples_in(folder, 300), [0.0] * WEIGHTS
-    for epoch in range(10):
-        for path in paths:
-            step(weights, load(path))
+    for path in paths:
+        step(weights, load(path))
 print("trained")
