@@ -60,10 +60,11 @@ def slices_in(path):
 
 
 def until_the_last_step(slices):
-    """What HTA keeps, which rounds a beginning up and an end down to microseconds."""
+    """What HTA keeps, which rounds a beginning up and an end down to microseconds, and counts beginnings from the first one, but not ends."""
     steps = [e for e in slices if e["name"].startswith("ProfilerStep#")]
     last = max((math.floor(e["ts"] + e["dur"]) for e in steps), default=0)
-    return [e for e in slices if math.ceil(e["ts"]) <= last] if len({e["name"] for e in steps}) > 1 else slices
+    first = min((math.ceil(e["ts"]) for e in slices), default=0)
+    return [e for e in slices if math.ceil(e["ts"]) - first <= last] if len({e["name"] for e in steps}) > 1 else slices
 
 
 def operators_in(slices):
