@@ -16,6 +16,7 @@
 #include "profile/process_name.h"
 #include "blockers_table.h"
 #include "follow.h"
+#include "heap_cost.h"
 #include "parts.h"
 #include "threads.h"
 #include "whose.h"
@@ -216,6 +217,7 @@ static void finish(void *state, struct pt_profile *profile)
 {
     struct pt_account *account = state;
     set_processes(profile);
+    account->heap_costs_ns = pt_heap_costs_ns(account->facts);
     pt_account_follow_all(account);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         if (!profile->stages.items[stage].root || pt_profile_stage_wall_ns(profile, stage) <= 0) {
@@ -229,6 +231,7 @@ static void finish(void *state, struct pt_profile *profile)
         pt_account_set_followed(account, stage);
     }
     free(account->threads);
+    free(account->heap_costs_ns);
     for (pt_u32 i = 0; i < profile->session->n_processes; i++)
         free(account->partly[i]);
     free(account->partly);

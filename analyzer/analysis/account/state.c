@@ -9,9 +9,6 @@
 
 #include "proftrace/events.h"
 
-/* malloc and free of small blocks, glibc 2.36, measured in tests/bench (M1): the heap part is an estimate. */
-#define HEAP_CALL_NS 12.0
-
 /* ---- recorded time ---- */
 
 /* Of waits for conditions that were overwritten, as many were for the GIL as of those that were seen. */
@@ -59,7 +56,8 @@ void pt_account_add_thread(const struct pt_account *account, const struct pt_thr
     }
     pt_account_name_workers(account, thread, split, all);
     split->starting_ns += (double)pt_totals_of(thread->totals, PT_KIND_proc_spawn)->ns;
-    split->ns[PT_PART_heap] += (double)(thread->heap_allocs + thread->heap_frees) * HEAP_CALL_NS;
+    split->ns[PT_PART_heap] +=
+        (double)(thread->heap_allocs + thread->heap_frees) * account->heap_costs_ns[pt_account_number(account, thread)];
 }
 
 bool pt_account_calls_cuda(const struct pt_thread *thread)

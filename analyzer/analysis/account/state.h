@@ -62,6 +62,7 @@ struct pt_account {
     struct pt_profile *profile;
     const struct pt_facts *facts;
     struct pt_account_thread *threads;
+    double *heap_costs_ns;            /* of each call of the allocator, by number of a thread; after the last event */
     struct pt_account_split *helped;  /* by process: what other threads did while they were critical, less what the main
                                          thread did meanwhile */
     struct pt_account_split **partly; /* by process: what a main thread did while it was critical; NULL = it never

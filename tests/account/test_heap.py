@@ -1,0 +1,34 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The account's heap: what the allocator takes on this machine, and not what it usually takes.
+
+The witness is the program's own clock without us, of a loop that does little else.
+"""
+import os
+import subprocess
+import unittest
+
+from account_case import BUILD, AccountCase, thrice
+
+HEAP = os.environ.get("ACCOUNT_HEAP", os.path.join(BUILD, "tests", "account", "account_heap"))
+PAIRS = 60_000_000
+
+
+class Heap(AccountCase):
+    @thrice
+    def test_many_small_blocks(self):
+        alone = min(float(subprocess.run([HEAP, str(PAIRS)], stdout=subprocess.PIPE, text=True, check=True, timeout=120).stdout) for _ in range(2))
+        _, _, stage = self.run_traced(HEAP, str(PAIRS), "1.5")
+        time = stage["time"]
+        print(f"heap {time['heap_s']:.2f} s, alone {alone:.2f} s", end=" ... ", flush=True)
+        self.assertGreater(time["heap_s"], 0.35 * alone, time)  # the loop itself is a part of that
+        self.assertLess(time["heap_s"], 1.3 * alone, time)
+
+    def test_a_program_with_few_samples(self):
+        """Nothing says how fast this machine's allocator is: a usual cost."""
+        _, _, stage = self.run_traced(HEAP, "100000", "0.1")
+        self.assertAlmostEqual(stage["time"]["heap_s"], 200_000 * 12e-9, delta=20_000 * 12e-9)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
