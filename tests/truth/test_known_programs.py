@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Small C programs that know what they do, call by call: what they say about themselves through proftrace.h, what they print and
 read through every function of stdio that takes a va_list, and in which environment they start that must not have the library."""
+import json
 import os
 import pathlib
 import re
@@ -83,6 +84,36 @@ int main(int argc, char **argv)
 }
 """
 
+# Each way to move says where ftello() finds the stream; then the file is read, to its end or not.
+SEEKS = r"""
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <wchar.h>
+enum { SIZE = 300000 };
+static char text[SIZE];
+static void say(FILE *stream) { fprintf(stderr, "%ld\n", (long)ftello(stream) + 1); }
+static void pass(FILE *stream, size_t bytes) { if (fread(text, 1, bytes, stream) != bytes) fputs("short\n", stderr); }
+int main(int argc, char **argv)
+{
+    FILE *file = fopen(argv[1], "w+");
+    fpos_t position;
+    fwrite(text, 1, SIZE, file);
+    rewind(file); say(file); pass(file, 100);
+    fseek(file, 5000, SEEK_SET); say(file); pass(file, 10); getc(file);
+    fseek(file, 7, SEEK_CUR); say(file); fgetpos(file, &position); pass(file, 50000);
+    fseeko(file, -22, SEEK_END); say(file); pass(file, 22);
+    fsetpos(file, &position); say(file); pass(file, 1000);
+    fseek(file, 3, SEEK_SET); say(file); fputs("written", file);
+    fseek(file, 0, SEEK_CUR); say(file);
+    for (int i = 0; i < 9; i++) { fseeko64(file, 0, SEEK_SET); say(file); pass(file, SIZE); }
+    fclose(file);
+    if (!(file = fmemopen(text, SIZE, "r")) || fseek(file, 10, SEEK_SET)) return 1;  /* no file */
+    fputs("0\n", stderr);
+    fclose(file);
+    return argc - 2;
+}
+"""
+
 # A sanitizer must be the first library of a program, so this one is started without ours, and with all else.
 SANITIZED = r"""
 #include <stdio.h>
@@ -120,6 +151,7 @@ class Known(unittest.TestCase):
         program, environment = self.compiled(source), self.environment()
         ran = subprocess.run([program, *arguments], env=environment, input=stdin, capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.stderr = ran.stderr
         dumped = subprocess.run([BUILD / "proftrace", "dump", self.folder / "runs/latest"], capture_output=True, text=True, check=True)
         return re.findall(r"(?m)^\d+\.\d+ (?:\+\d+\.\d+ )?\d+/\d+ (.*)$", dumped.stdout)
 
@@ -132,6 +164,15 @@ class Known(unittest.TestCase):
         written = [int(n) for line in lines for n in re.findall(r"^stdio_write fd=\d+ bytes=(\d+)", line)]
         self.assertEqual(written, [*range(11, 18), 5], lines)
         self.assertEqual(sum(line.startswith("stdio_read ") for line in lines), 3, lines)
+
+    def test_where_a_stream_is(self):
+        lines = self.events(SEEKS, self.folder / "data")
+        told = [int(n) for line in lines for n in re.findall(r"^stdio_seek .*position_plus_1=(\d+)", line)]
+        self.assertEqual(told, [int(line) for line in self.stderr.split()], lines)
+        report = subprocess.run([BUILD / "proftrace", "report", self.folder / "runs/latest", "--format", "json"], capture_output=True, check=True)
+        row, = [row for row in json.loads(report.stdout)["stages"][0]["files"] if row["path"].endswith("/data")]
+        self.assertEqual((row["distinct_bytes"], row["stdio_read_bytes"]), (300000, 9 * 300000 + 100 + 10 + 50000 + 22 + 1000), row)
+        self.assertEqual(row["read_again_bytes"], row["stdio_read_bytes"] - 300000, row)
 
     def test_an_environment_without_us(self):
         program = self.compiled(SANITIZED, "-fsanitize=address")

@@ -233,27 +233,30 @@ static void stdio_transfer(struct files *files, const struct pt_event *e)
         was_written(files, e, d, true, (pt_u64)fields->bytes, true);
 }
 
-static void seeked(struct files *files, const struct pt_event *e)
+static void move(struct files *files, const struct pt_event *e, pt_u32 path, bool stdio, pt_u64 position_bytes)
 {
-    const struct pt_ev_io_seek *seek = pt_event_as(e, io_seek);
-    struct descriptor *d = descriptor_of(files, e, seek->path, false);
-    if (d && seek->position_bytes >= 0)
-        d->position_bytes = (pt_u64)seek->position_bytes;
+    struct descriptor *d = descriptor_of(files, e, path, stdio);
+    if (d)
+        d->position_bytes = position_bytes;
 }
 
-static void event(void *state, const struct pt_event *e)
+static void seeked(struct files *files, const struct pt_event *e)
 {
-    struct files *files = state;
+    if (e->desc->kind == PT_KIND_stdio_seek) {
+        const struct pt_ev_stdio_seek *seek = pt_event_as(e, stdio_seek);
+        if (seek->position_plus_1)
+            move(files, e, seek->path, true, seek->position_plus_1 - 1);
+        return;
+    }
+    const struct pt_ev_io_seek *seek = pt_event_as(e, io_seek);
+    if (seek->position_bytes >= 0)
+        move(files, e, seek->path, false, (pt_u64)seek->position_bytes);
+}
+
+/* What moves bytes, or where the next ones are. */
+static void used(struct files *files, const struct pt_event *e)
+{
     switch (e->desc->kind) {
-    case PT_KIND_io_open:
-        opened(files, e, pt_event_as(e, io_open)->path, pt_event_as(e, io_open)->dir_path, false);
-        break;
-    case PT_KIND_io_open_temp:
-        opened(files, e, pt_event_as(e, io_open_temp)->path, 0, false);
-        break;
-    case PT_KIND_stdio_open:
-        opened(files, e, pt_event_as(e, stdio_open)->path, 0, true);
-        break;
     case PT_KIND_io_read:
     case PT_KIND_io_readv:
     case PT_KIND_io_pread:
@@ -269,10 +272,29 @@ static void event(void *state, const struct pt_event *e)
         stdio_transfer(files, e);
         break;
     case PT_KIND_io_seek:
+    case PT_KIND_stdio_seek:
         seeked(files, e);
         break;
     default:
         break;
+    }
+}
+
+static void event(void *state, const struct pt_event *e)
+{
+    struct files *files = state;
+    switch (e->desc->kind) {
+    case PT_KIND_io_open:
+        opened(files, e, pt_event_as(e, io_open)->path, pt_event_as(e, io_open)->dir_path, false);
+        break;
+    case PT_KIND_io_open_temp:
+        opened(files, e, pt_event_as(e, io_open_temp)->path, 0, false);
+        break;
+    case PT_KIND_stdio_open:
+        opened(files, e, pt_event_as(e, stdio_open)->path, 0, true);
+        break;
+    default:
+        used(files, e);
     }
 }
 

@@ -47,6 +47,22 @@ static PT_NOINLINE void stream_done(pt_u32 kind, pt_u64 start, pt_u64 end, FILE 
     pt_spent(kind, start, end, fd, pt_result_and(ret, pt_fd_path(fd)), 0);
 }
 
+/* Read, not asked: ftello() would take the stream's lock. As ftello() has it; the buffers of wide streams hold other
+ * text than the file. */
+static pt_u64 position_plus_1(const FILE *stream)
+{
+    const pt_i64 unread = stream->_IO_read_end - stream->_IO_read_ptr;
+    const int is_known = stream->_mode <= 0 && stream->_IO_write_ptr <= stream->_IO_write_base && stream->_offset >= 0;
+    return is_known && unread >= 0 && unread <= stream->_offset ? (pt_u64)(stream->_offset - unread) + 1 : 0;
+}
+
+static PT_NOINLINE void seek_done(pt_u64 start, pt_u64 end, FILE *stream, int ret)
+{
+    const int fd = pt_stdio_fd(stream);
+    const pt_u64 at = fd >= 0 && ret == 0 ? position_plus_1(stream) : 0;
+    pt_spent(PT_EV_stdio_seek, start, end, fd, pt_result_and(ret, pt_fd_path(fd)), at);
+}
+
 #include "stdio.def"
 
 void rewind(FILE *stream)
@@ -57,5 +73,5 @@ void rewind(FILE *stream)
     }
     const pt_u64 start = pt_clock();
     real_rewind(stream);
-    stream_done(PT_EV_stdio_seek, start, pt_clock(), stream, 0);
+    seek_done(start, pt_clock(), stream, 0);
 }
