@@ -31,6 +31,7 @@ class Cause:
     cc: tuple = ()
     python: tuple = PYTHON
     needs_torch: bool = False
+    needs_fast_blas: bool = False  # with the reference one, of one thread, the product of matrices is all that there is
     cpus: int = 1  # that must be free for the gain
     known: str = ""  # the gain, or the least and the most, from the wall and CPU time of the bad variant, and that of the whole run: what is not to be measured beside other programs
 

@@ -155,7 +155,7 @@ LEFT = torch.ones(300, 300)
 """, """
 for _ in range($count):
     (LEFT @ LEFT).clamp(0, 1)  # planted here
-""", amounts={"count": [1000, 2000]}, cpus=2)
+""", amounts={"count": [1000, 2000]}, cpus=2, needs_fast_blas=True)
 training("kept_tensors", "heap_growth", """
 losses = []
 big = torch.nn.Linear(1000, 1000)
@@ -172,7 +172,7 @@ def $helper():
 
 
 $helper()
-""", amounts={"rows": [200, 400]}, in_seconds=False)
+""", amounts={"rows": [200, 400]}, in_seconds=False, needs_fast_blas=True)
 training("healthy_training", "", """
 class Samples(Dataset):
     def __len__(self):

@@ -126,6 +126,8 @@ def look_at_place(build, pipeline, keep):
 def check_needs(pipeline):
     if pipeline.cause.needs_torch and subprocess.run([*pipeline.cause.python, "-c", "import torch, PIL"], capture_output=True, check=False).returncode:
         raise Skip("no torch")
+    if pipeline.cause.needs_fast_blas and "/blas/" in os.path.realpath("/usr/lib/x86_64-linux-gnu/libblas.so.3"):
+        raise Skip("Debian's PyTorch multiplies with the reference BLAS here: install libopenblas0-pthread")
 
 
 def seeds_of(text):
