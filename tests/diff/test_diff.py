@@ -79,12 +79,13 @@ class Case(unittest.TestCase):
         return sum(stage["duration_s"] for stage in json.loads((run / "report.json").read_text(encoding="utf-8"))["stages"])
 
     def with_regression(self, name, stage, wanted):
-        """The first line of its diff against the usual run; up to three runs, as one may be held up elsewhere."""
+        """The first line of its diff against the usual run; up to three runs of each, as one may be held up elsewhere."""
         for attempt in range(3):
             other = self.run_pipeline(f"{name}{attempt}", f"{stage}:{name}")
             first = self.diff(self.usual, other).splitlines()[0]
             if re.search(wanted, first):
                 break
+            type(self).usual = min(self.usual, self.run_pipeline(f"{name}-usual{attempt}"), key=self.wall_of)
         self.assertRegex(first, wanted, name)
         return first, other
 
