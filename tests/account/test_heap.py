@@ -11,6 +11,7 @@ import unittest
 from account_case import BUILD, AccountCase, thrice
 
 HEAP = os.environ.get("ACCOUNT_HEAP", os.path.join(BUILD, "tests", "account", "account_heap"))
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "heap.c")
 PAIRS = 60_000_000
 
 
@@ -28,6 +29,14 @@ class Heap(AccountCase):
         """Nothing says how fast this machine's allocator is: a usual cost."""
         _, _, stage = self.run_traced(HEAP, "100000", "0.1")
         self.assertAlmostEqual(stage["time"]["heap_s"], 200_000 * 12e-9, delta=20_000 * 12e-9)
+
+    def test_beside_a_program_that_nobody_counts(self):
+        """A static program is sampled, but its calls are not counted: what it took is not shared among the calls of others."""
+        static = os.path.join(self.folder, "static")
+        subprocess.run(["cc", "-O1", "-static", "-fno-builtin", SOURCE, "-o", static], check=True, timeout=100)
+        _, _, stage = self.run_traced("sh", "-c", f"{static} {PAIRS} 1 && exec {HEAP} 100000 0.1")
+        heap_s = sum(row["heap_s"] or 0 for row in stage["threads"])
+        self.assertLess(heap_s, 10 * 200_000 * 12e-9, stage["threads"])
 
 
 if __name__ == "__main__":

@@ -26,18 +26,16 @@ static double cost_ns(const struct cost *thread, const struct cost *stage)
     return best->samples >= ENOUGH_SAMPLES && best->calls > 0 ? best->allocator_ns / best->calls : USUAL_NS;
 }
 
-/* By number in the stage's CPU profile; 0 = all of them. */
+/* By number in the stage's CPU profile. */
 static void add_samples(const struct pt_cpu_view *view, struct cost *costs)
 {
     for (size_t i = 0; i < view->data->n_counts; i++) {
         const struct pt_cpu_count *count = &view->data->counts[i];
         const bool is_allocator =
             view->frames.items[view->frame_of[count->node]].is_in_allocator && !pt_cpu_is_tracing(view, count->node);
-        const double ns = is_allocator ? 1e9 * (double)count->samples * view->shared_s[count->thread] : 0;
         costs[count->thread].samples += (double)count->samples;
-        costs[count->thread].allocator_ns += ns;
-        costs[0].samples += (double)count->samples;
-        costs[0].allocator_ns += ns;
+        if (is_allocator)
+            costs[count->thread].allocator_ns += 1e9 * (double)count->samples * view->shared_s[count->thread];
     }
 }
 
@@ -47,11 +45,21 @@ static void add_calls(const struct pt_facts *facts, pt_u32 stage, struct cost *c
     for (pt_u32 i = 0; i < pt_n_threads(&facts->ids); i++) {
         const struct pt_thread *thread = pt_thread_of_number(&facts->ids, i);
         const pt_u32 number = facts->cpu.numbers[i];
-        if (!number || pt_profile_stage_of(facts->profile, thread->process) != stage)
-            continue;
-        costs[number].calls += (double)(thread->heap_allocs + thread->heap_frees);
-        costs[0].calls += (double)(thread->heap_allocs + thread->heap_frees);
+        if (number && pt_profile_stage_of(facts->profile, thread->process) == stage)
+            costs[number].calls += (double)(thread->heap_allocs + thread->heap_frees);
     }
+}
+
+/* Without those whose calls nobody counted: untraced programs are sampled, too. */
+static struct cost sum_of(const struct cost *costs, size_t n)
+{
+    struct cost sum = {0};
+    for (size_t i = 0; i < n; i++) {
+        sum.allocator_ns += costs[i].calls > 0 ? costs[i].allocator_ns : 0;
+        sum.samples += costs[i].calls > 0 ? costs[i].samples : 0;
+        sum.calls += costs[i].calls;
+    }
+    return sum;
 }
 
 /* The share of the kernel in it, which gives and takes the memory, must be known, too. */
@@ -68,11 +76,11 @@ static void set_costs(const struct pt_facts *facts, pt_u32 stage, double *costs_
     PT_AUTO(pt_freep) struct cost *costs = pt_calloc(data->n_threads + 1, sizeof *costs);
     add_samples(&facts->views[stage], costs);
     add_calls(facts, stage, costs);
+    const struct cost all = sum_of(costs, data->n_threads + 1);
     for (pt_u32 i = 0; i < pt_n_threads(&facts->ids); i++) {
         const struct pt_thread *thread = pt_thread_of_number(&facts->ids, i);
         if (pt_profile_stage_of(facts->profile, thread->process) == stage)
-            costs_ns[i] = facts->cpu.numbers[i] ? cost_ns(&costs[facts->cpu.numbers[i]], &costs[0])
-                                                : cost_ns(&costs[0], &costs[0]);
+            costs_ns[i] = cost_ns(facts->cpu.numbers[i] ? &costs[facts->cpu.numbers[i]] : &all, &all);
     }
 }
 
