@@ -172,8 +172,14 @@ SEEN = {"STACK": "in its stacks", "CPU": "in a third of the CPU time", "LOADED":
         "MOSTLY": "at least 50 %"}
 
 
+def seen_of(remedy):
+    if remedy.args[0] == "REREAD":
+        return "a file that its function reads again and again"
+    return f"{' or '.join(f'`{p}`' for p in remedy.args[1].split('|'))} {SEEN[remedy.args[0]]}"
+
+
 def remedies_of(rule):
-    return [f"- do, with {' or '.join(f'`{p}`' for p in r.args[1].split('|'))} {SEEN[r.args[0]]}: {r.args[3]}"
+    return [f"- do, with {seen_of(r)}: {r.args[3]}"
             for r in rows("analyzer/rules/remedies.def", "REMEDY") if rule in r.args[2].split()]
 
 

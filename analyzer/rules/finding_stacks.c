@@ -97,6 +97,9 @@ static bool imports(const struct pt_stack *stack)
 static bool belongs(const struct pt_finding *finding, const struct pt_stack *stack, pt_u32 n)
 {
     static const char *const forks[] = {"fork", "Fork", "proc_open", NULL}, *const joins[] = {"join", NULL};
+    const struct pt_stack_frame *own = finding->in_function ? pt_python_own_frame(stack->frames, stack->n) : NULL;
+    if (finding->in_function && (!own || !pt_python_is_part_of(own->function, finding->in_function)))
+        return false;
     if (finding->place_kind == PT_PLACE_FORK)
         return calls(stack, n, forks);
     if (finding->place_kind == PT_PLACE_IMPORT)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "finding_stacks.h"
+#include "read_again.h"
 
 #define LEAST_SHARE (1.0 / 3)
 enum { MOSTLY_PERCENT = 50 };
@@ -97,6 +98,8 @@ static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profil
         return is_loaded(profile, finding, remedy->patterns);
     case PT_SEEN_OBJECT:
         return is_object(finding, remedy->patterns);
+    case PT_SEEN_REREAD:
+        return pt_read_again_in(profile, finding->stage, finding->place.file, finding->place.function).path;
     case PT_SEEN_MOSTLY:
         break;
     }

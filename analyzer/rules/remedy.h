@@ -7,7 +7,7 @@
 
 #include "finding.h"
 
-enum pt_seen { PT_SEEN_STACK, PT_SEEN_CPU, PT_SEEN_LOADED, PT_SEEN_OBJECT, PT_SEEN_MOSTLY };
+enum pt_seen { PT_SEEN_STACK, PT_SEEN_CPU, PT_SEEN_LOADED, PT_SEEN_OBJECT, PT_SEEN_MOSTLY, PT_SEEN_REREAD };
 
 /* The rows of remedies.def; closed by one without rules. */
 struct pt_remedy {

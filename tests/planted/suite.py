@@ -32,6 +32,9 @@ def case(program, *more, **options):
 CASES = [
     case("small_reads.py", place=["python"]),
     case("reread_files.py"),
+    case("parsed_again.py", place=["python"]),
+    Case("labels_of_each_sample.py", "parsed_again", needs_torch=True, place=["python"]),
+    Case("labels_in_workers.py", "dataloader_cpu_bound", needs_torch=True, place=["python"], remedy="__init__"),
     Case("full_scans.py", "reread_files", remedy="index"),
     case("metadata_storm.py"),
     case("slow_imports.c"),
@@ -89,6 +92,7 @@ CASES = [
     Case("clean_training.py", None, sees="one_thread_computes", needs_torch=True),
     look_alike("small_reads"),
     look_alike("reread_files"),
+    look_alike("parsed_again"),
     look_alike("metadata_storm"),
     look_alike("slow_imports"),
     look_alike("collector_in_the_way"),

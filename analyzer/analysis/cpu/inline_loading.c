@@ -32,6 +32,7 @@ struct share {
     double all, decoder, framework, operation, python, backward;
     double fetch, decoder_fetch; /* in a loader: what is no decoder, and what is */
     double framework_fetch;      /* of framework, in a loader */
+    double in_training_s;        /* from its first to its last */
 };
 
 static bool begins(const char *text, const char *const *beginnings)
@@ -143,6 +144,7 @@ static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu
     struct share share = {0};
     PT_AUTO(pt_freep) pt_u8 *kinds = pt_training_codes(view);
     const struct window training = training_of(view, cpu, thread, kinds);
+    share.in_training_s = (double)(training.end_ns - training.start_ns) / 1e9;
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
         if (!(state->flags & PT_CPU_RAN))
@@ -192,7 +194,10 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     const double preparing_s =
         fmax(fmax(0, share.python - PYTHON_OF_DISPATCH * share.framework), share.fetch) * sample_s;
     pt_metrics_set(metrics, scope, "training.dispatch_percent", pt_real(100 * share.framework * sample_s / wall_s));
-    pt_metrics_set(metrics, scope, "training.preparing_percent", pt_real(100 * preparing_s / wall_s));
+    /* Of the training, not of the program: a short trial run imports for longer than it trains, a long one does not. */
+    pt_metrics_set(metrics, scope, "training.preparing_percent",
+                   share.in_training_s > 0 ? pt_real(100 * preparing_s / fmin(share.in_training_s, wall_s))
+                                           : pt_unknown(NULL));
     pt_metrics_set(metrics, scope, "training.operations_s", pt_real(share.operation * sample_s));
     pt_metrics_set(metrics, scope, "training.dispatch_s", pt_real(share.framework * sample_s));
     pt_metrics_set(metrics, scope, "training.dispatch_in_loading_percent",

@@ -104,6 +104,13 @@ const struct pt_stack_frame *pt_python_own_frame(const struct pt_stack_frame *fr
     return innermost;
 }
 
+bool pt_python_is_part_of(const char *function, const char *whole)
+{
+    static const char nameless[] = ".<locals>.<";
+    const size_t n = strlen(whole);
+    return !strncmp(function, whole, n) && (!function[n] || !strncmp(function + n, nameless, sizeof nameless - 1));
+}
+
 const char *pt_python_place_text(struct pt_metrics *metrics, const char *file, pt_u32 line, const char *function)
 {
     return pt_metrics_format(metrics, "%s:%u %s", pt_base_name(file), line, function);

@@ -30,6 +30,20 @@ def reread_files():
         planted.compute(0.1)
 
 
+def parsed_again():
+    """Before each step it looks whether somebody wants it to stop, and computes in the same function."""
+    with open("state", "w", encoding="ascii") as file:
+        file.write("go on\n")
+    total = 0
+    for i in range(200):
+        with open("state", encoding="ascii") as file:
+            if file.read() != "go on\n":
+                break
+        for k in range(200_000):
+            total ^= k
+    return total
+
+
 def metadata_storm():
     """Looks for its files once, each step computes."""
     for name in os.listdir("data"):

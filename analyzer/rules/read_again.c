@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the link between a function of Python that computes and the files that it opens: the place that the table of
+ * files names. Threads: one. Never: takes many files, or one reading in each process, for the same work done again.
+ */
+#include "read_again.h"
+
+#include <string.h>
+
+#include "facts/python/frames.h"
+
+enum { FEWEST_OPENS = 10, MOST_FILES = 8 }; /* per process; of a function */
+
+/* "train.py:22 read_labels" is a place in read_labels of train.py, whatever the line. */
+static bool is_place_in(const char *text, const char *file, const char *function)
+{
+    const char *base = pt_base_name(file), *name = strchr(text, ' ');
+    const size_t n_base = strlen(base);
+    return name && !strncmp(text, base, n_base) && text[n_base] == ':' && pt_python_is_part_of(name + 1, function);
+}
+
+static pt_u64 count_processes(const struct pt_profile *profile, pt_i64 stage)
+{
+    pt_u64 n = 0;
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++)
+        n += (pt_i64)pt_profile_stage_of(profile, profile->session->processes[i]) == stage;
+    return n;
+}
+
+struct pt_read_again pt_read_again_in(const struct pt_profile *profile, pt_i64 stage, const char *file,
+                                      const char *function)
+{
+    struct pt_read_again most = {0};
+    const struct pt_table *files = stage < 0 ? NULL : pt_view_rows(&profile->metrics, (pt_u32)stage, PT_VIEW_files);
+    if (!files || !file || !function || pt_table_column(files, "python_place") == files->n_columns)
+        return most;
+    const double fewest_opens = FEWEST_OPENS * (double)count_processes(profile, stage);
+    double most_bytes = 0;
+    pt_u32 n_files = 0;
+    for (size_t i = 0; i < files->n_rows; i++) {
+        const struct pt_value at = pt_table_cell(files, i, "python_place");
+        if (at.type != PT_VALUE_TEXT || !is_place_in(at.text, file, function))
+            continue;
+        n_files++;
+        const double opens = pt_value_number(pt_table_cell(files, i, "opens"));
+        const double again = pt_value_number(pt_table_cell(files, i, "read_again_bytes"));
+        const double distinct = pt_value_number(pt_table_cell(files, i, "distinct_bytes"));
+        if (opens < fewest_opens || !(again > most_bytes))
+            continue;
+        most_bytes = again;
+        most = (struct pt_read_again){
+            .path = pt_table_cell(files, i, "path").text,
+            .opens = (pt_u64)opens,
+            .share = again / (again + distinct),
+            .read_bytes = again + distinct,
+        };
+    }
+    return n_files <= MOST_FILES && most.share >= 0.5 ? most : (struct pt_read_again){0};
+}
