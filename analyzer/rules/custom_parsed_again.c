@@ -26,16 +26,17 @@
 #define SLOWEST_PARSER_BYTES_PER_S 20000
 
 struct reader {
-    const char *file, *function; /* texts of the stacks */
+    const char *file, *function;
     double own_s; /* in it, and in what it calls but other functions of the program, without a framework */
     struct pt_read_again again;
 };
 
 /* By the stacks that a user knows by it. */
-static struct reader reader_of(const struct pt_profile *profile, pt_i64 stage, const struct pt_stack_frame *frame)
+static struct reader reader_of(struct pt_profile *profile, pt_i64 stage, const struct pt_stack_frame *frame)
 {
-    struct reader reader = {frame->file, frame->function,
-                            .again = pt_read_again_in(profile, stage, frame->file, frame->function)};
+    const char *function =
+        pt_metrics_format(&profile->metrics, "%.*s", (int)pt_python_named_length(frame->function), frame->function);
+    struct reader reader = {frame->file, function, .again = pt_read_again_in(profile, stage, frame->file, function)};
     for (size_t i = 0; reader.again.path && i < profile->stacks.n; i++) {
         const struct pt_stack *stack = &profile->stacks.items[i];
         if ((pt_i64)stack->stage != stage || stack->part != PT_STACK_ANY_PART)
@@ -48,7 +49,7 @@ static struct reader reader_of(const struct pt_profile *profile, pt_i64 stage, c
 }
 
 /* Of all functions that read again the one that costs most. */
-static struct reader costliest_reader(const struct pt_profile *profile, pt_i64 stage)
+static struct reader costliest_reader(struct pt_profile *profile, pt_i64 stage)
 {
     struct reader most = {0};
     PT_AUTO(pt_map_fini) struct pt_map seen = {0};
@@ -74,7 +75,7 @@ static struct reader costliest_reader(const struct pt_profile *profile, pt_i64 s
 static pt_i64 index_of(const struct pt_stack *stack, const char *function)
 {
     for (pt_u32 i = stack->n; i-- > 0;)
-        if (stack->frames[i].flags & PT_FRAME_OF_PYTHON && stack->frames[i].function == function)
+        if (stack->frames[i].flags & PT_FRAME_OF_PYTHON && pt_python_is_part_of(stack->frames[i].function, function))
             return i;
     return -1;
 }

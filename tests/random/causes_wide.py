@@ -23,6 +23,17 @@ for i in range(1 if FIXED and part == 0 else 0 if FIXED else $count // $parts):
     with open("state.json", "w") as file:  # planted here
         file.write("x" * $size)  # planted here
 """, amounts={"count": [1000, 2500], "size": [200, 5000]})
+cause("parsed_again", "python", "parsed_again", """
+for i in range(1 if FIXED and part == 0 else 0 if FIXED else $times // $parts):
+    $helper("table.txt")
+""", setup="""
+def $helper(path):
+    with open(path) as file:
+        return {name: float(value) for name, value in (line.split($separator) for line in file)}  # planted here
+""", prepare="""
+open("table.txt", "w").write("".join(f"{i}{$separator}{i * 3 % 97}\\n" for i in range($lines)))
+""", amounts={"lines": [1000, 5000, 20_000], "total_lines": [4_000_000, 6_000_000], "separator": ["','", "' '"]},
+      derived={"times": "max(total_lines // lines // parts, 1) * parts"}, places=("main", "fork"))
 cause("large_writes", "c", "file_writing", """
     static char block[1 << 20];
     const int fd = open("/dev/shm/random-large-$seed", O_RDWR | O_CREAT, 0600);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "facts/cpu_code.h"
+#include "facts/path/critical_path.h"
 #include "facts/state.h"
 #include "facts/workers.h"
 #include "inline_loading.h"
@@ -37,7 +38,18 @@ static double *cost_at(struct sums *sums, pt_u32 frame, pt_u32 part)
 }
 
 /* Whose a thread of the profile is. */
-enum role { ROLE_OTHER, ROLE_MAIN, ROLE_MAIN_OF_WORKER, ROLE_IDLE };
+enum role {
+    ROLE_OTHER,
+    ROLE_MAIN,
+    ROLE_MAIN_OF_WORKER,
+    ROLE_MAIN_ON_PATH, /* of a worker, too, for which its parent does nothing but wait: it is the program */
+    ROLE_IDLE
+};
+
+static bool is_of_worker(pt_u8 role)
+{
+    return role == ROLE_MAIN_OF_WORKER || role == ROLE_MAIN_ON_PATH;
+}
 
 static pt_u8 *roles_of(const struct pt_profile *profile, pt_u32 stage)
 {
@@ -49,7 +61,9 @@ static pt_u8 *roles_of(const struct pt_profile *profile, pt_u32 stage)
         const pt_u32 number =
             thread && pt_profile_stage_of(profile, process) == stage ? pt_facts_cpu_thread(profile->facts, thread) : 0;
         if (number)
-            roles[number] = pt_is_worker(process) ? ROLE_MAIN_OF_WORKER : ROLE_MAIN;
+            roles[number] = !pt_is_worker(process)                             ? ROLE_MAIN
+                            : pt_path_is_whole(profile->facts->paths, process) ? ROLE_MAIN_ON_PATH
+                                                                               : ROLE_MAIN_OF_WORKER;
     }
     pt_mark_idle_helpers(profile, stage, roles, ROLE_IDLE);
     return roles;
@@ -97,8 +111,9 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *role
         const double s = (double)count->samples * view->shared_s[count->thread];
         double *cost = cost_at(&sums, view->frame_of[count->node], PT_STACK_ANY_PART);
         cost[PT_STACK_CPU_S] += s;
-        cost[PT_STACK_WORKER_S] += roles[count->thread] == ROLE_MAIN_OF_WORKER ? s : 0;
-        const pt_u8 code = roles[count->thread] == ROLE_MAIN ? codes[view->frame_of[count->node]] : PT_IN_IMPORT;
+        cost[PT_STACK_WORKER_S] += is_of_worker(roles[count->thread]) ? s : 0;
+        const bool is_main = roles[count->thread] == ROLE_MAIN || roles[count->thread] == ROLE_MAIN_ON_PATH;
+        const pt_u8 code = is_main ? codes[view->frame_of[count->node]] : PT_IN_IMPORT;
         cost[PT_STACK_STEPS_S] += code & PT_IN_IMPORT ? 0 : s;
         cost[PT_STACK_PREPARING_S] += code & (PT_IN_IMPORT | PT_IN_FRAMEWORK | PT_IN_OPERATION) ? 0 : s;
         cost[PT_STACK_FETCH_S] += code & PT_IN_FETCH ? s : 0;
@@ -129,7 +144,7 @@ static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 s
         const bool is_handed = on_path->share > 0 && !is_critical;
         cost[PT_STACK_MAIN_CALL_S] += is_critical ? s : 0;
         cost[PT_STACK_MAINS_CALL_S] += role != ROLE_OTHER && !is_handed ? s : 0;
-        cost[PT_STACK_WORKER_S] += role == ROLE_MAIN_OF_WORKER ? s : 0;
+        cost[PT_STACK_WORKER_S] += is_of_worker(role) ? s : 0;
     }
 }
 

@@ -104,11 +104,16 @@ const struct pt_stack_frame *pt_python_own_frame(const struct pt_stack_frame *fr
     return innermost;
 }
 
+size_t pt_python_named_length(const char *function)
+{
+    const char *part = strstr(function, ".<locals>.<");
+    return part ? (size_t)(part - function) : strlen(function);
+}
+
 bool pt_python_is_part_of(const char *function, const char *whole)
 {
-    static const char nameless[] = ".<locals>.<";
     const size_t n = strlen(whole);
-    return !strncmp(function, whole, n) && (!function[n] || !strncmp(function + n, nameless, sizeof nameless - 1));
+    return !strncmp(function, whole, n) && (!function[n] || pt_python_named_length(function) == n);
 }
 
 const char *pt_python_place_text(struct pt_metrics *metrics, const char *file, pt_u32 line, const char *function)

@@ -36,7 +36,9 @@ pt_u32 pt_python_stack(const struct pt_process *process, pt_u32 stack, struct pt
  * NULL = it has none of Python. */
 const struct pt_stack_frame *pt_python_own_frame(const struct pt_stack_frame *frames, pt_u32 n);
 
-/* Whether a function is another one, or a comprehension, a generator or a lambda of its: "load.<locals>.<genexpr>". */
+/* Of "load.<locals>.<genexpr>", a part of load without a name of its own, the length of "load"; else of all of it. */
+size_t pt_python_named_length(const char *function);
+/* Whether a function is another one, or such a part of it. */
 bool pt_python_is_part_of(const char *function, const char *whole);
 
 /* "data.py:41 Set.load", as every table and finding names a place in Python: the file comes first, that is where the
