@@ -20,7 +20,8 @@ enum pt_stack_cost {
     PT_STACK_FAULT_S,      /* of it, the kernel's work for pages that were missing */
     PT_STACK_ALLOCATOR_S,  /* of it, in the allocator */
     PT_STACK_STEPS_S,      /* of it, the main thread's, but for imports and the end of the process */
-    PT_STACK_PREPARING_S,  /* of that, outside of a framework's operations */
+    PT_STACK_FORWARD_S,    /* of that, outside of backward passes, which do again what the forward ones did */
+    PT_STACK_PREPARING_S,  /* of steps, outside of a framework's operations */
     PT_STACK_FETCH_S,      /* of that, where a data loader without workers reads samples */
     PT_STACK_CALL_S,       /* in recorded calls of a part of the time account, waiting or running */
     PT_STACK_MAIN_CALL_S,  /* of it, the main thread's */

@@ -5,8 +5,10 @@
  */
 #include "conditions.h"
 #include "custom.h"
+#include "general.h"
 
 #define LEAST_DATA_PERCENT 20
+#define LEAST_IMPORTS_S 0.5
 #define MOST_FORWARD_S 0.005 /* with more, one sample is work enough */
 enum { FEWEST_BATCHES = 20 };
 
@@ -55,5 +57,17 @@ bool pt_rule_batches_of_one(struct pt_profile *profile, pt_i64 stage, struct pt_
     pt_finding_add_metrics(finding, metrics,
                            "steps:steps.count step_s:steps.p50_s forward_s:training.forward_s "
                            "samples_per_s:training.samples_per_s data_set:training.data_set");
+    return true;
+}
+
+bool pt_rule_importing(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const double imports_s = pt_finding_number(finding, metrics, "python.imports.total_s");
+    if (stage < 0 || !(imports_s >= LEAST_IMPORTS_S) || !(imports_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
+        return false;
+    finding->is_observation = true;
+    finding->time_s = imports_s;
+    pt_finding_add_metrics(finding, metrics, "imports_s:python.imports.total_s where:python.imports.most");
     return true;
 }

@@ -7,6 +7,7 @@
 
 #include "conditions.h"
 #include "custom.h"
+#include "own_functions.h"
 
 enum { FEWEST_REQUESTS = 10 };
 
@@ -103,15 +104,40 @@ bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt
     return true;
 }
 
+/* What Python takes beside the steps is an estimate: of less than a quarter it may be what the framework needs. A
+ * function that does nothing but compute is known by itself. */
+#define LEAST_PREPARING_PERCENT 25
+#define LEAST_OF_FUNCTION_PERCENT 10
+#define LEAST_OWN 0.5 /* of a step of a training, about a third */
+
+static struct pt_own_function costliest_function(struct pt_profile *profile, pt_i64 stage)
+{
+    struct pt_own_function most = {0};
+    struct pt_own_functions functions;
+    pt_own_functions(profile, stage, &functions);
+    for (size_t i = 0; i < functions.n; i++)
+        if (functions.items[i].own_s > most.own_s &&
+            pt_own_function_is_leaf(&functions, &functions.items[i], LEAST_OWN))
+            most = functions.items[i];
+    pt_own_functions_free(&functions);
+    return most;
+}
+
 bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    (void)stage;
-    if (is_dispatch(finding, metrics) || pt_finding_number(finding, metrics, "load.in_main.percent") >= 5 ||
-        !(pt_finding_number(finding, metrics, "training.preparing_percent") >= 25))
+    const double training_s = pt_finding_number(finding, metrics, "training.window_s");
+    if (stage < 0 || !(training_s > 0) || is_dispatch(finding, metrics) ||
+        pt_finding_number(finding, metrics, "load.in_main.percent") >= 5)
         return false;
-    const double python_s = pt_finding_number(finding, metrics, "training.preparing_s");
-    finding->gain_upper_s = python_s;
+    finding->gain_upper_s = pt_finding_number(finding, metrics, "training.preparing_s");
+    if (!(pt_finding_number(finding, metrics, "training.preparing_percent") >= LEAST_PREPARING_PERCENT)) {
+        const struct pt_own_function function = costliest_function(profile, stage);
+        if (!(100 * function.with_s >= LEAST_OF_FUNCTION_PERCENT * training_s))
+            return false;
+        finding->in_function = function.function;
+        finding->gain_upper_s = function.with_s; /* what it asks a framework for is for itself */
+    }
     pt_finding_add_metrics(finding, metrics,
                            "preparing_s:training.preparing_s dispatch_s:training.dispatch_s "
                            "operations_s:training.operations_s workers:helpers.workers.at_once");

@@ -31,6 +31,7 @@ static const struct question {
     [PT_PLACE_DISK] = {PT_STACK_CALL_S, PT_STACK_MAIN_CALL_S, "that time"},
     [PT_PLACE_IMPORT] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time"},
     [PT_PLACE_STEPS] = {PT_STACK_STEPS_S, PT_STACK_CPU_S, "the CPU time"},
+    [PT_PLACE_FORWARD] = {PT_STACK_FORWARD_S, PT_STACK_STEPS_S, "the CPU time without backward"},
     [PT_PLACE_PREPARING] = {PT_STACK_PREPARING_S, PT_STACK_CPU_S, "the CPU time"},
     [PT_PLACE_FETCH] = {PT_STACK_FETCH_S, PT_STACK_PREPARING_S, "the CPU time of loading"},
     [PT_PLACE_RANK] = {PT_STACK_RANK_S, PT_STACK_RANK_S, "what it has more"},

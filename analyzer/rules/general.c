@@ -82,6 +82,16 @@ static double explained_s(const struct pt_findings *findings, const struct pt_fi
     return s;
 }
 
+/* What is said about imports, apart, is of that part. */
+static double imports_s(const struct pt_general *row, const struct pt_findings *findings,
+                        const struct pt_finding *general, const struct pt_metrics *metrics)
+{
+    for (size_t i = 0; row->part == PT_PART_computing && i < findings->n; i++)
+        if (findings->items[i].stage == general->stage && !strcmp(findings->items[i].rule, "importing"))
+            return pt_finding_number_or_0(general, metrics, "cpu.imports_s");
+    return 0;
+}
+
 /* ---- those who are waited for ---- */
 
 /* What the direct blockers of the main thread did meanwhile, in seconds. */
@@ -216,10 +226,13 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     const double all_s = part_s(finding, metrics, row->part);
     const struct meanwhile meanwhile = meanwhile_of(profile, finding);
     const double stretch = pt_stretch_of(profile, finding);
-    const double took_s = all_s * stretch - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
+    const double importing_s = imports_s(row, findings, finding, metrics);
+    const double took_s =
+        (all_s - importing_s) * stretch - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
     if (!(wall_s > 0) || !(took_s >= PT_LARGE_PART * wall_s))
         return false;
     finding->time_s = took_s / stretch;
+    finding->place_kind = importing_s > 0 ? PT_PLACE_STEPS : finding->place_kind;
     finding->is_observation = is_no_problem(row, finding, metrics, &meanwhile);
     if ((row->part == PT_PART_file_read && reads_programs(finding, metrics)) ||
         (row->part == PT_PART_page_fault && !pt_maps_data(profile, finding)))

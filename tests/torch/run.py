@@ -61,6 +61,7 @@ PLANTED = [Program(name, f"{{python}} {{programs}}/planted.py {name}", first=fir
     "tiny_files": "loading_in_main",
     "featurize": "python_in_training",
     "batch_of_one": "tiny_operations",
+    "cells": "tiny_operations",
     "openmp": "oversubscribed_threads",
     "gil_pool": "gil_contention",
     "checkpoints": "synchronous_fsync",

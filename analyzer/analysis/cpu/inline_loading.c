@@ -195,6 +195,7 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
         fmax(fmax(0, share.python - PYTHON_OF_DISPATCH * share.framework), share.fetch) * sample_s;
     pt_metrics_set(metrics, scope, "training.dispatch_percent", pt_real(100 * share.framework * sample_s / wall_s));
     /* Of the training, not of the program: a short trial run imports for longer than it trains, a long one does not. */
+    pt_metrics_set(metrics, scope, "training.window_s", pt_real(fmin(share.in_training_s, wall_s)));
     pt_metrics_set(metrics, scope, "training.preparing_percent",
                    share.in_training_s > 0 ? pt_real(100 * preparing_s / fmin(share.in_training_s, wall_s))
                                            : pt_unknown(NULL));

@@ -25,7 +25,8 @@ pt_u8 *pt_training_codes(const struct pt_cpu_view *view);
 
 /*
  * training.operations_s, .dispatch_s, .python_s: what the main thread of a training computes: on tensors, in the
- * framework to find out what to do, and in Python; .preparing_s: the Python that no step of a training needs.
+ * framework to find out what to do, and in Python; .preparing_s: the Python that no step of a training needs;
+ * .preparing_percent: its share of .window_s, from the first of the training to the last.
  * load.in_main.cost_s, .percent of the wall time, .decode_s, .files_s, .python_s: what the main thread spends on
  * decoding, on files of data and, where it reads any, on Python around them while it could train. Absent where nothing
  * trains, where there are workers, without CPU samples. Needs the metrics of the analyses `files` and `children`.

@@ -106,6 +106,7 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *role
     const struct pt_cpu_view *view = &profile->facts->views[stage];
     PT_AUTO(pt_freep) pt_u8 *codes = pt_training_codes(view);
     struct sums sums = {0};
+    double imports_s = 0;
     for (size_t i = 0; i < view->data->n_counts; i++) {
         const struct pt_cpu_count *count = &view->data->counts[i];
         const double s = (double)count->samples * view->shared_s[count->thread];
@@ -115,12 +116,15 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *role
         const bool is_main = roles[count->thread] == ROLE_MAIN || roles[count->thread] == ROLE_MAIN_ON_PATH;
         const pt_u8 code = is_main ? codes[view->frame_of[count->node]] : PT_IN_IMPORT;
         cost[PT_STACK_STEPS_S] += code & PT_IN_IMPORT ? 0 : s;
+        imports_s += is_main && code & PT_IN_IMPORT ? s : 0;
+        cost[PT_STACK_FORWARD_S] += code & (PT_IN_IMPORT | PT_IN_BACKWARD) ? 0 : s;
         cost[PT_STACK_PREPARING_S] += code & (PT_IN_IMPORT | PT_IN_FRAMEWORK | PT_IN_OPERATION) ? 0 : s;
         cost[PT_STACK_FETCH_S] += code & PT_IN_FETCH ? s : 0;
         cost[PT_STACK_FAULT_S] += pt_cpu_is_page_fault(view, count->node) ? s : 0;
         cost[PT_STACK_ALLOCATOR_S] += pt_cpu_allocates(view, count->node) ? s : 0;
     }
     keep(profile, stage, &sums);
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.imports_s", pt_real(imports_s));
 }
 
 /* Waits count for those of their length, as in the table of them; samples within a call for the time between two. */

@@ -11,12 +11,13 @@
 
 #include "facts/state.h"
 #include "facts/workers.h"
+#include "util/text/fmt.h"
 #include "util/whole.h"
 #include "pass_tables.h"
 #include "loop_places.h"
 #include "phase_tables.h"
 
-enum { WORTH_A_LINE_NS = 1000000000, MANY_COLLECTIONS = 10 };
+enum { WORTH_A_LINE_NS = 1000000000, MANY_COLLECTIONS = 10, MOST_IMPORTS = 2 };
 
 /* Over the processes whose steps are the stage's. */
 struct stage_sums {
@@ -234,6 +235,49 @@ static void set_collector(const struct pt_trainings *results, pt_u32 stage)
                    pt_real(lived_ns > 0 ? 100 * (imports_ns + running_ns) / (double)lived_ns : 0));
 }
 
+/* "torch 1.65 s, pandas 420 ms": those that took most, with what they import in turn. */
+static const char *imports_text(const struct pt_trainings *results, pt_u32 stage)
+{
+    const struct pt_named_phase *most[MOST_IMPORTS] = {0};
+    for (size_t i = 0; i < results->sums->named.n; i++) {
+        const struct pt_named_phase *one = &results->sums->named.items[i];
+        if (one->kind != PT_PHASE_import || one->stage != stage)
+            continue;
+        for (int j = 0; j < MOST_IMPORTS; j++)
+            if (!most[j] || one->sum.total_ns > most[j]->sum.total_ns) {
+                const struct pt_named_phase *next = most[j];
+                most[j] = one;
+                one = next;
+                if (!one)
+                    break;
+            }
+    }
+    const char *text = NULL;
+    for (int j = 0; j < MOST_IMPORTS && most[j]; j++)
+        text = pt_metrics_format(&results->profile->metrics, "%s%s%s %s", text ? text : "", text ? ", " : "",
+                                 most[j]->name, pt_fmt_duration(most[j]->sum.total_ns).text);
+    return text;
+}
+
+/* Of the process that imports longest. */
+static void set_imports(const struct pt_trainings *results, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &results->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    pt_i64 most_ns = 0;
+    for (pt_u32 i = 0; i < results->sums->n_processes; i++) {
+        const struct pt_process *process = results->profile->session->processes[i];
+        const struct pt_phase_process *phases = results->sums->processes[i];
+        if (phases && pt_profile_stage_of(results->profile, process) == stage && !pt_is_worker(process))
+            most_ns =
+                phases->sums[PT_PHASE_import].total_ns > most_ns ? phases->sums[PT_PHASE_import].total_ns : most_ns;
+    }
+    const char *text = most_ns ? imports_text(results, stage) : NULL;
+    pt_metrics_set(metrics, scope, "python.imports.total_s", pt_real((double)most_ns / 1e9));
+    if (text)
+        pt_metrics_set(metrics, scope, "python.imports.most", pt_text(text));
+}
+
 /* What is saved; loading happens once. */
 static void set_checkpoints(const struct pt_trainings *results, pt_u32 stage, const struct stage_sums *sums)
 {
@@ -296,6 +340,7 @@ static void set_stage(const struct pt_trainings *results, pt_u32 stage)
     } else
         set_unknown(metrics, scope);
     set_collector(results, stage);
+    set_imports(results, stage);
     pt_training_phase_tables(results, stage);
     pt_training_places(results, stage, &world);
     pt_training_pass_tables(results, stage, &world);

@@ -106,6 +106,31 @@ def gil_pool():
         print(sum(pool.map(loop, [2000] * 24)))
 
 
+class Reader(torch.nn.Module):
+    """Sequences, by a cell for each of their steps; the fixed one hands them over whole."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = torch.nn.LSTM(16, 32, batch_first=True) if FIXED else torch.nn.LSTMCell(16, 32)
+
+    def forward(self, batch):
+        if FIXED:
+            return self.cell(batch)[0][:, -1]
+        state = None
+        for step in range(batch.shape[1]):
+            state = self.cell(batch[:, step], state)
+        return state[0]
+
+
+def cells():
+    model = Reader()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+    for _ in range(200):
+        optimizer.zero_grad()
+        model(torch.ones(16, 100, 16)).square().mean().backward()
+        optimizer.step()
+
+
 def checkpoints():
     trainer = Trainer(64, 128)
     for _ in range(300):

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * own_functions.h - what the program's own functions of Python cost by themselves.
+ */
+#ifndef PT_RULES_OWN_FUNCTIONS_H
+#define PT_RULES_OWN_FUNCTIONS_H
+
+#include <stdbool.h>
+
+#include "profile/profile.h"
+
+/* Seconds of CPU time of the main thread, without imports. */
+struct pt_own_function {
+    const char *file, *function; /* with its comprehensions, which have no name */
+    double own_s;    /* in it and in what it calls but other own functions, without a framework's operations */
+    double with_s;   /* with these */
+    double called_s; /* of that, called by another own function, not by the outermost code */
+};
+
+struct pt_own_functions {
+    PT_VEC(struct pt_own_function);
+    double all_s; /* all that the main thread computes */
+};
+
+/* To be freed. */
+void pt_own_functions(struct pt_profile *profile, pt_i64 stage, struct pt_own_functions *ret_functions);
+void pt_own_functions_free(struct pt_own_functions *functions);
+
+/* Whether at least `least` of its time is its own, and it is no function that runs the program. */
+bool pt_own_function_is_leaf(const struct pt_own_functions *functions, const struct pt_own_function *function,
+                             double least);
+
+#endif
