@@ -63,10 +63,10 @@ bool pt_rule_too_many_workers(struct pt_profile *profile, pt_i64 stage, struct p
     const struct pt_metrics *metrics = &profile->metrics;
     if (!complain(profile, finding, PT_WORKERS_TOO_MANY, "helpers.total_s", "helpers.workers", "busy_s"))
         return false;
-    /* As many as there are CPUs still start, once, and are waited for. */
+    /* As many as there are CPUs still start, once; of that half is waited for, where nobody else wants a CPU. */
     const double started = pt_finding_number(finding, metrics, "helpers.workers.count");
     const double left = pt_finding_number(finding, metrics, "machine.cpus") / started;
-    finding->gain_upper_s *= 1 - (left < 1 ? left : 0);
+    finding->gain_upper_s *= 1 - (left < 1 ? left / 2 : 0);
     return true;
 }
 
@@ -79,13 +79,15 @@ bool pt_rule_workers_start(struct pt_profile *profile, pt_i64 stage, struct pt_f
     return true;
 }
 
-/* Operations hardly matter beside what finds out which to do. */
+/* Operations hardly matter beside what finds out which to do; less clearly where samples are made of them, for the
+ * model's are among them. */
 static bool is_dispatch(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {
     const double operations_s = pt_finding_number(finding, metrics, "training.operations_s");
     const double dispatch_s = pt_finding_number(finding, metrics, "training.dispatch_s");
     const double python_s = pt_finding_number(finding, metrics, "training.python_s");
-    return dispatch_s >= python_s / 3 && dispatch_s + python_s >= 4 * operations_s &&
+    const double times = pt_finding_number(finding, metrics, "training.dispatch_in_loading_percent") >= 50 ? 2 : 4;
+    return dispatch_s >= python_s / 3 && dispatch_s + python_s >= times * operations_s &&
            !(pt_finding_number(finding, metrics, "gpu.kernels.calls") > 0);
 }
 
@@ -127,8 +129,7 @@ bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct
 {
     struct pt_metrics *metrics = &profile->metrics;
     const double training_s = pt_finding_number(finding, metrics, "training.window_s");
-    if (stage < 0 || !(training_s > 0) || is_dispatch(finding, metrics) ||
-        pt_finding_number(finding, metrics, "load.in_main.percent") >= 5)
+    if (stage < 0 || is_dispatch(finding, metrics) || pt_finding_number(finding, metrics, "load.in_main.percent") >= 5)
         return false;
     finding->gain_upper_s = pt_finding_number(finding, metrics, "training.preparing_s");
     if (!(pt_finding_number(finding, metrics, "training.preparing_percent") >= LEAST_PREPARING_PERCENT)) {

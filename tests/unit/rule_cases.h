@@ -5,7 +5,7 @@
 #ifndef PT_TESTS_UNIT_RULE_CASES_H
 #define PT_TESTS_UNIT_RULE_CASES_H
 
-/* A metric of the stage, or what is known of its process: see set_of_process. */
+/* A metric of the stage, or what is known of its process or of a function of it: see set_of_process, set_of_reader. */
 struct figure {
     const char *metric;
     double value;
@@ -85,6 +85,12 @@ static const struct {
       {"training.dispatch_percent", 20},
       {"training.python_s", 1}},
      7},
+    {"parsed_again", {{"time.python_s", 5}, {"reader.read_again_bytes", 1e7}, {"reader.own_s", 2}}, 0.2},
+    {"parsed_again", {{"time.python_s", 5}, {"reader.own_s", 2}, {"reader.read_again_bytes", 1e7}}, 0},
+    {"importing", {{"python.imports.total_s", 2}}, 0.4},
+    {"python_in_training",
+     {{"training.preparing_s", 1}, {"training.preparing_percent", 10}, {"training.window_s", 9}, {"reader.own_s", 1}},
+     0.8},
     {"python_in_training",
      {{"training.dispatch_s", 1},
       {"training.python_s", 7},
