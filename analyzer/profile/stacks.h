@@ -17,17 +17,21 @@
 /* What a stack cost, in seconds or bytes. */
 enum pt_stack_cost {
     PT_STACK_CPU_S,
-    PT_STACK_FAULT_S,      /* of it, the kernel's work for pages that were missing */
-    PT_STACK_ALLOCATOR_S,  /* of it, in the allocator */
-    PT_STACK_STEPS_S,      /* of it, the main thread's, but for imports and the end of the process */
-    PT_STACK_FORWARD_S,    /* of that, outside of backward passes, which do again what the forward ones did */
-    PT_STACK_PREPARING_S,  /* of steps, outside of a framework's operations */
-    PT_STACK_FETCH_S,      /* of that, where a data loader without workers reads samples */
-    PT_STACK_CALL_S,       /* in recorded calls of a part of the time account, waiting or running */
-    PT_STACK_MAIN_CALL_S,  /* of it, the main thread's */
-    PT_STACK_MAINS_CALL_S, /* of it, the main threads' of all processes */
-    PT_STACK_WORKER_S,     /* on a CPU, or in such calls: the main threads' of workers */
-    PT_STACK_RANK_S,       /* of both, what the late rank's main thread has more than those of the others */
+    PT_STACK_FAULT_S,        /* of it, the kernel's work for pages that were missing */
+    PT_STACK_ALLOCATOR_S,    /* of it, in the allocator */
+    PT_STACK_STEPS_S,        /* of it, the main thread's, but for imports and the end of the process */
+    PT_STACK_FORWARD_S,      /* of that, outside of backward passes, which do again what the forward ones did */
+    PT_STACK_PREPARING_S,    /* of steps, outside of a framework's operations */
+    PT_STACK_CRITICAL_S,     /* of steps, those of the critical thread that computes most */
+    PT_STACK_CRITICAL_OWN_S, /* of that, outside of a framework's operations */
+    PT_STACK_TRAINING_S,     /* of the critical ones, those from the first of its training to the last */
+    PT_STACK_TRAINING_OWN_S, /* of that, outside of a framework's operations */
+    PT_STACK_FETCH_S,        /* of those before, where a data loader without workers reads samples */
+    PT_STACK_CALL_S,         /* in recorded calls of a part of the time account, waiting or running */
+    PT_STACK_MAIN_CALL_S,    /* of it, the main thread's */
+    PT_STACK_MAINS_CALL_S,   /* of it, the main threads' of all processes */
+    PT_STACK_WORKER_S,       /* on a CPU, or in such calls: the main threads' of workers */
+    PT_STACK_RANK_S,         /* of both, what the late rank's main thread has more than those of the others */
     PT_STACK_ALLOCATED_BYTES,
     PT_STACK_HELD_BYTES,   /* of it, what lived when the memory of its process was at its peak */
     PT_STACK_GROWTH_BYTES, /* of it, what stayed while the memory of its process grew */

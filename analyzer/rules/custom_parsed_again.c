@@ -29,7 +29,7 @@ static struct reader costliest_reader(struct pt_profile *profile, pt_i64 stage)
 {
     struct reader most = {0};
     struct pt_own_functions functions;
-    pt_own_functions(profile, stage, &functions);
+    pt_own_functions(profile, stage, false, &functions);
     for (size_t i = 0; i < functions.n; i++) {
         const struct pt_own_function *one = &functions.items[i];
         if (!(one->own_s > most.of.own_s) || !pt_own_function_is_leaf(&functions, one, LEAST_OWN))
@@ -44,17 +44,20 @@ static struct reader costliest_reader(struct pt_profile *profile, pt_i64 stage)
 
 bool pt_rule_parsed_again(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    const double python_s = pt_finding_number(finding, &profile->metrics, "time.python_s");
-    if (stage < 0 || !(python_s > 0))
+    /* What reads a table may be native code. */
+    const double computing_s = pt_finding_number(finding, &profile->metrics, "time.computing_s") +
+                               pt_finding_number_or_0(finding, &profile->metrics, "time.heap_s");
+    if (stage < 0 || !(computing_s > 0))
         return false;
     const struct reader reader = costliest_reader(profile, stage);
-    if (!reader.again.path || reader.of.own_s < LEAST_SHARE * python_s)
+    if (!reader.again.path || reader.of.own_s < LEAST_SHARE * computing_s)
         return false;
     finding->in_function = reader.of.function;
-    finding->gain_upper_s = WITH_WHAT_FOLLOWS * reader.again.share * fmin(reader.of.own_s, python_s);
+    finding->in_file = reader.of.file;
+    finding->gain_upper_s = WITH_WHAT_FOLLOWS * reader.again.share * fmin(reader.of.own_s, computing_s);
     pt_finding_add_evidence(finding, "file", pt_text(reader.again.path));
     pt_finding_add_evidence(finding, "open_calls", pt_integer(reader.again.opens));
     pt_finding_add_evidence(finding, "parsing_s", pt_real(reader.of.own_s));
-    pt_finding_add_metrics(finding, &profile->metrics, "read_again_bytes:io.read_again.bytes");
+    pt_finding_add_evidence(finding, "read_again_bytes", pt_integer(reader.again.bytes));
     return true;
 }

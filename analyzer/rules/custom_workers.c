@@ -116,7 +116,7 @@ static struct pt_own_function costliest_function(struct pt_profile *profile, pt_
 {
     struct pt_own_function most = {0};
     struct pt_own_functions functions;
-    pt_own_functions(profile, stage, &functions);
+    pt_own_functions(profile, stage, true, &functions);
     for (size_t i = 0; i < functions.n; i++)
         if (functions.items[i].own_s > most.own_s &&
             pt_own_function_is_leaf(&functions, &functions.items[i], LEAST_OWN))
@@ -134,9 +134,11 @@ bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct
     finding->gain_upper_s = pt_finding_number(finding, metrics, "training.preparing_s");
     if (!(pt_finding_number(finding, metrics, "training.preparing_percent") >= LEAST_PREPARING_PERCENT)) {
         const struct pt_own_function function = costliest_function(profile, stage);
-        if (!(100 * function.with_s >= LEAST_OF_FUNCTION_PERCENT * training_s))
+        if (!(training_s > 0) || !function.function ||
+            !(100 * function.with_s >= LEAST_OF_FUNCTION_PERCENT * training_s))
             return false;
         finding->in_function = function.function;
+        finding->in_file = function.file;
         finding->gain_upper_s = function.with_s; /* what it asks a framework for is for itself */
     }
     pt_finding_add_metrics(finding, metrics,

@@ -69,6 +69,7 @@ struct pt_finding {
     enum pt_time_part part;      /* of the stage's time account, where it lies; PT_PART__COUNT = in none */
     enum pt_place_kind place_kind;
     const char *in_function; /* of its stacks only those that a user knows by this function of Python; NULL = all */
+    const char *in_file;     /* of that function */
     struct pt_place place;
     const char *title, *remedy, *advice; /* see rules.def */
     bool knows_remedy;                   /* it is for a library that was seen: remedies.def */

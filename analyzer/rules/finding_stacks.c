@@ -31,7 +31,7 @@ static const struct question {
     [PT_PLACE_DISK] = {PT_STACK_CALL_S, PT_STACK_MAIN_CALL_S, "that time"},
     [PT_PLACE_IMPORT] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time"},
     [PT_PLACE_STEPS] = {PT_STACK_STEPS_S, PT_STACK_CPU_S, "the CPU time"},
-    [PT_PLACE_FORWARD] = {PT_STACK_FORWARD_S, PT_STACK_STEPS_S, "the CPU time without backward"},
+    [PT_PLACE_FORWARD] = {PT_STACK_FORWARD_S, PT_STACK_STEPS_S, "the CPU time outside of backward passes"},
     [PT_PLACE_PREPARING] = {PT_STACK_PREPARING_S, PT_STACK_CPU_S, "the CPU time"},
     [PT_PLACE_FETCH] = {PT_STACK_FETCH_S, PT_STACK_PREPARING_S, "the CPU time of loading"},
     [PT_PLACE_RANK] = {PT_STACK_RANK_S, PT_STACK_RANK_S, "what it has more"},
@@ -99,7 +99,8 @@ static bool belongs(const struct pt_finding *finding, const struct pt_stack *sta
 {
     static const char *const forks[] = {"fork", "Fork", "proc_open", NULL}, *const joins[] = {"join", NULL};
     const struct pt_stack_frame *own = finding->in_function ? pt_python_own_frame(stack->frames, stack->n) : NULL;
-    if (finding->in_function && (!own || !pt_python_is_part_of(own->function, finding->in_function)))
+    if (finding->in_function &&
+        (!own || own->file != finding->in_file || !pt_python_is_part_of(own->function, finding->in_function)))
         return false;
     if (finding->place_kind == PT_PLACE_FORK)
         return calls(stack, n, forks);

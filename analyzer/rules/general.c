@@ -88,7 +88,7 @@ static double imports_s(const struct pt_general *row, const struct pt_findings *
 {
     for (size_t i = 0; row->part == PT_PART_computing && i < findings->n; i++)
         if (findings->items[i].stage == general->stage && !strcmp(findings->items[i].rule, "importing"))
-            return pt_finding_number_or_0(general, metrics, "cpu.imports_s");
+            return fmin(pt_finding_number_or_0(general, metrics, "cpu.imports_s"), findings->items[i].time_s);
     return 0;
 }
 
@@ -228,7 +228,7 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     const double stretch = pt_stretch_of(profile, finding);
     const double importing_s = imports_s(row, findings, finding, metrics);
     const double took_s =
-        (all_s - importing_s) * stretch - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
+        fmax(0, all_s - importing_s) * stretch - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
     if (!(wall_s > 0) || !(took_s >= PT_LARGE_PART * wall_s))
         return false;
     finding->time_s = took_s / stretch;

@@ -11,7 +11,7 @@
 #include "facts/python/frames.h"
 #include "util/map.h"
 
-/* Of all that the main thread computes: with more, what is called from the outermost code is the program. */
+/* Of all that the thread computes: with more, what is called from the outermost code is the program. */
 #define WHOLE_PROGRAM 0.9
 
 static bool is_own(const struct pt_stack_frame *frame)
@@ -27,17 +27,25 @@ static bool is_outermost(const char *function)
 struct search {
     struct pt_own_functions *functions;
     struct pt_metrics *metrics;
+    enum pt_stack_cost cost, own_cost;
     struct pt_map by_frame; /* the addresses of a function and its file -> index, plus 1 */
 };
+
+/* Texts of stacks are interned: equal ones have equal addresses. */
+static bool is_in(const struct pt_stack_frame *frame, const struct pt_own_function *function)
+{
+    return frame->file == function->file && pt_python_is_part_of(frame->function, function->function);
+}
 
 static struct pt_own_function *function_of(struct search *search, const struct pt_stack_frame *frame)
 {
     struct pt_own_functions *functions = search->functions;
     pt_u64 *slot = pt_map_at(&search->by_frame, (uintptr_t)frame->function ^ (pt_u64)(uintptr_t)frame->file << 16);
     const size_t length = pt_python_named_length(frame->function);
+    if (*slot && !is_in(frame, &functions->items[*slot - 1]))
+        *slot = 0; /* two keys may be equal by chance */
     for (size_t i = 0; !*slot && i < functions->n; i++)
-        if (!strncmp(functions->items[i].function, frame->function, length) && !functions->items[i].function[length] &&
-            !strcmp(functions->items[i].file, frame->file))
+        if (is_in(frame, &functions->items[i]))
             *slot = i + 1;
     if (!*slot) {
         const char *name = pt_metrics_format(search->metrics, "%.*s", (int)length, frame->function);
@@ -48,18 +56,19 @@ static struct pt_own_function *function_of(struct search *search, const struct p
 }
 
 /* The next own function further out is another one; NULL = there is none. */
-static const struct pt_stack_frame *caller_of(const struct pt_stack *stack, pt_u32 index, const char *function)
+static const struct pt_stack_frame *caller_of(const struct pt_stack *stack, pt_u32 index,
+                                              const struct pt_own_function *function)
 {
     for (pt_u32 i = index + 1; i < stack->n; i++)
-        if (is_own(&stack->frames[i]) && !pt_python_is_part_of(stack->frames[i].function, function))
+        if (is_own(&stack->frames[i]) && !is_in(&stack->frames[i], function))
             return &stack->frames[i];
     return NULL;
 }
 
-static bool is_further_out(const struct pt_stack *stack, pt_u32 index, const char *function)
+static bool is_further_out(const struct pt_stack *stack, pt_u32 index, const struct pt_own_function *function)
 {
     for (pt_u32 i = index + 1; i < stack->n; i++)
-        if (is_own(&stack->frames[i]) && pt_python_is_part_of(stack->frames[i].function, function))
+        if (is_own(&stack->frames[i]) && is_in(&stack->frames[i], function))
             return true;
     return false;
 }
@@ -69,29 +78,33 @@ static void add_stack(struct search *search, const struct pt_stack *stack)
 {
     const struct pt_stack_frame *own = pt_python_own_frame(stack->frames, stack->n);
     if (own && is_own(own))
-        function_of(search, own)->own_s += stack->cost[PT_STACK_PREPARING_S];
+        function_of(search, own)->own_s += stack->cost[search->own_cost];
     for (pt_u32 i = 0; i < stack->n; i++) {
         if (!is_own(&stack->frames[i]))
             continue;
         struct pt_own_function *function = function_of(search, &stack->frames[i]);
-        if (is_further_out(stack, i, function->function))
+        if (is_further_out(stack, i, function))
             continue;
-        const struct pt_stack_frame *caller = caller_of(stack, i, function->function);
-        function->with_s += stack->cost[PT_STACK_STEPS_S];
-        function->called_s += caller && !is_outermost(caller->function) ? stack->cost[PT_STACK_STEPS_S] : 0;
+        const struct pt_stack_frame *caller = caller_of(stack, i, function);
+        function->with_s += stack->cost[search->cost];
+        function->called_s += caller && !is_outermost(caller->function) ? stack->cost[search->cost] : 0;
     }
 }
 
-void pt_own_functions(struct pt_profile *profile, pt_i64 stage, struct pt_own_functions *ret_functions)
+void pt_own_functions(struct pt_profile *profile, pt_i64 stage, bool in_training,
+                      struct pt_own_functions *ret_functions)
 {
     *ret_functions = (struct pt_own_functions){0};
-    struct search search = {ret_functions, &profile->metrics, {0}};
+    struct search search = {.functions = ret_functions,
+                            .metrics = &profile->metrics,
+                            .cost = in_training ? PT_STACK_TRAINING_S : PT_STACK_CRITICAL_S,
+                            .own_cost = in_training ? PT_STACK_TRAINING_OWN_S : PT_STACK_CRITICAL_OWN_S};
     for (size_t i = 0; i < profile->stacks.n; i++) {
         const struct pt_stack *stack = &profile->stacks.items[i];
         if ((pt_i64)stack->stage != stage || stack->part != PT_STACK_ANY_PART)
             continue;
-        ret_functions->all_s += stack->cost[PT_STACK_STEPS_S];
-        if (stack->cost[PT_STACK_STEPS_S] > 0)
+        ret_functions->all_s += stack->cost[search.cost];
+        if (stack->cost[search.cost] > 0)
             add_stack(&search, stack);
     }
     pt_map_fini(&search.by_frame);

@@ -9,7 +9,8 @@
 
 #include "profile/profile.h"
 
-/* Seconds of CPU time of the main thread, without imports. */
+/* Seconds of CPU time of the critical thread, without imports; of its training alone, where that is asked for. Of the
+ * stacks that cost most, as profile->stacks has them. */
 struct pt_own_function {
     const char *file, *function; /* with its comprehensions, which have no name */
     double own_s;    /* in it and in what it calls but other own functions, without a framework's operations */
@@ -19,11 +20,12 @@ struct pt_own_function {
 
 struct pt_own_functions {
     PT_VEC(struct pt_own_function);
-    double all_s; /* all that the main thread computes */
+    double all_s; /* all that this thread computes */
 };
 
 /* To be freed. */
-void pt_own_functions(struct pt_profile *profile, pt_i64 stage, struct pt_own_functions *ret_functions);
+void pt_own_functions(struct pt_profile *profile, pt_i64 stage, bool in_training,
+                      struct pt_own_functions *ret_functions);
 void pt_own_functions_free(struct pt_own_functions *functions);
 
 /* Whether at least `least` of its time is its own, and it is no function that runs the program. */

@@ -14,9 +14,10 @@ enum { FEWEST_OPENS = 10, MOST_FILES = 8 }; /* per process; of a function */
 /* "train.py:22 read_labels" is a place in read_labels of train.py, whatever the line. */
 static bool is_place_in(const char *text, const char *file, const char *function)
 {
-    const char *base = pt_base_name(file), *name = strchr(text, ' ');
-    const size_t n_base = strlen(base);
-    return name && !strncmp(text, base, n_base) && text[n_base] == ':' && pt_python_is_part_of(name + 1, function);
+    const char *base = pt_base_name(file);
+    const size_t n_base = strlen(base), n = pt_python_named_length(function);
+    const char *name = strncmp(text, base, n_base) == 0 && text[n_base] == ':' ? strchr(text + n_base, ' ') : NULL;
+    return name && pt_python_named_length(name + 1) == n && !strncmp(name + 1, function, n);
 }
 
 static pt_u64 count_processes(const struct pt_profile *profile, pt_i64 stage)
@@ -43,9 +44,13 @@ struct pt_read_again pt_read_again_in(const struct pt_profile *profile, pt_i64 s
             continue;
         n_files++;
         const double opens = pt_value_number(pt_table_cell(files, i, "opens"));
-        const double again = pt_value_number(pt_table_cell(files, i, "read_again_bytes"));
+        /* What the stage has written itself must be read for that. */
+        const double written = pt_value_number(pt_table_cell(files, i, "written_bytes")) +
+                               pt_value_number(pt_table_cell(files, i, "stdio_written_bytes"));
+        const double again = pt_value_number(pt_table_cell(files, i, "read_again_bytes")) - written;
         const double distinct = pt_value_number(pt_table_cell(files, i, "distinct_bytes"));
-        if (opens < fewest_opens || !(again > most_bytes))
+        /* Who reads a small part of a large file each time reads another one. */
+        if (opens < fewest_opens || !(again > most_bytes) || again + distinct < opens * distinct / 2)
             continue;
         most_bytes = again;
         most = (struct pt_read_again){
@@ -53,6 +58,7 @@ struct pt_read_again pt_read_again_in(const struct pt_profile *profile, pt_i64 s
             .opens = (pt_u64)opens,
             .share = again / (again + distinct),
             .read_bytes = again + distinct,
+            .bytes = (pt_u64)again,
         };
     }
     return n_files <= MOST_FILES && most.share >= 0.5 ? most : (struct pt_read_again){0};

@@ -12,6 +12,7 @@ struct pt_read_again {
     pt_u64 opens;
     double share;      /* of what was read of it: what had been read before */
     double read_bytes; /* of it, in all */
+    pt_u64 bytes;      /* of that, those again */
 };
 
 /* What a function of Python opens: few files, each opened far more often than there are processes. A data set of many

@@ -66,7 +66,8 @@ static bool set_of_reader(struct pt_profile *profile, const char *name, double v
     if (!strcmp(name, "reader.own_s")) {
         struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, frames, 2);
         stack->part = PT_STACK_ANY_PART;
-        stack->cost[PT_STACK_CPU_S] = stack->cost[PT_STACK_STEPS_S] = stack->cost[PT_STACK_PREPARING_S] = value;
+        for (int cost = PT_STACK_CPU_S; cost <= PT_STACK_TRAINING_OWN_S; cost++)
+            stack->cost[cost] = value;
         return true;
     }
     if (strcmp(name, "reader.read_again_bytes") != 0)

@@ -295,11 +295,12 @@ static void finish_stage(struct pt_profile *profile, pt_u32 stage)
     pt_cpu_python(metrics, scope, view);
     pt_cpu_python_by_phase(profile, stage, view, threads);
     pt_cpu_flame(metrics, scope, view);
-    pt_loading(profile, stage, view, busiest(view->data, threads));
+    const pt_u32 critical = busiest(view->data, threads);
+    pt_loading(profile, stage, view, critical);
     pt_allocator(profile, stage, view);
     pt_spinning(profile, stage, view, threads);
     pt_off_cpu_table(profile, stage, threads);
-    pt_cpu_stacks(profile, stage, threads);
+    pt_cpu_stacks(profile, stage, threads, critical);
 }
 
 static void finish(void *state, struct pt_profile *profile)

@@ -101,16 +101,10 @@ pt_u8 *pt_training_codes(const struct pt_cpu_view *view)
     return kinds;
 }
 
-/* From the first time that the thread is seen in an operation, or reads a batch, to the last: before it programs start,
- * behind it they end. Each end is as far out as two of them are apart. */
-struct window {
-    pt_i64 start_ns, end_ns;
-};
-
-static struct window training_of(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu, pt_u32 thread,
-                                 const pt_u8 *kinds)
+struct pt_training_window pt_training_window(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu,
+                                             pt_u32 thread, const pt_u8 *kinds)
 {
-    struct window window = {0};
+    struct pt_training_window window = {0};
     pt_i64 n = 0;
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
@@ -122,7 +116,7 @@ static struct window training_of(const struct pt_cpu_view *view, const struct pt
         window.end_ns = state->start_ns;
     }
     const pt_i64 apart_ns = n > 1 ? (window.end_ns - window.start_ns) / (n - 1) : 0;
-    return (struct window){window.start_ns - apart_ns, window.end_ns + apart_ns};
+    return (struct pt_training_window){window.start_ns - apart_ns, window.end_ns + apart_ns};
 }
 
 static void count(struct share *share, pt_u8 kind, bool is_outside_calls, bool runs_python)
@@ -143,7 +137,7 @@ static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu
 {
     struct share share = {0};
     PT_AUTO(pt_freep) pt_u8 *kinds = pt_training_codes(view);
-    const struct window training = training_of(view, cpu, thread, kinds);
+    const struct pt_training_window training = pt_training_window(view, cpu, thread, kinds);
     share.in_training_s = (double)(training.end_ns - training.start_ns) / 1e9;
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];

@@ -5,7 +5,7 @@
 #ifndef PT_ANALYSIS_CPU_INLINE_LOADING_H
 #define PT_ANALYSIS_CPU_INLINE_LOADING_H
 
-#include "facts/cpu_names.h"
+#include "facts/cpu_timeline.h"
 #include "profile/profile.h"
 
 /* What a frame of the CPU profile, or what called it, is of a training. */
@@ -19,6 +19,14 @@ enum pt_training_code {
     PT_IN_BACKWARD = 64,
     PT_IN_FETCH = 128, /* a loader without workers reads the samples of a batch */
 };
+
+/* From the first time that a thread is seen in an operation, or reads a batch, to the last: before it programs start,
+ * behind it they end. Each end is as far out as two of them are apart. */
+struct pt_training_window {
+    pt_i64 start_ns, end_ns;
+};
+struct pt_training_window pt_training_window(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu,
+                                             pt_u32 thread, const pt_u8 *codes);
 
 /* Bits of each frame; to be freed. */
 pt_u8 *pt_training_codes(const struct pt_cpu_view *view);

@@ -101,7 +101,29 @@ static void keep(struct pt_profile *profile, pt_u32 stage, struct sums *sums)
     pt_map_fini(&sums->by_key);
 }
 
-static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *roles)
+static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 critical,
+                                      const pt_u8 *codes)
+{
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, stage);
+    const struct pt_cpu_view *view = &facts->views[stage];
+    const struct pt_training_window training = pt_training_window(view, cpu, critical, codes);
+    const double s = view->sample_s[critical];
+    for (size_t i = cpu->first[critical]; i < cpu->first[critical + 1]; i++) {
+        const struct pt_cpu_state *state = &cpu->states[i];
+        const pt_u32 frame = state->flags & PT_CPU_RAN ? view->frame_of[state->node] : 0;
+        if (!(state->flags & PT_CPU_RAN) || codes[frame] & PT_IN_IMPORT)
+            continue;
+        const bool is_own = !(codes[frame] & (PT_IN_FRAMEWORK | PT_IN_OPERATION));
+        const bool trains = state->start_ns >= training.start_ns && state->start_ns <= training.end_ns;
+        double *cost = cost_at(sums, frame, PT_STACK_ANY_PART);
+        cost[PT_STACK_CRITICAL_S] += s;
+        cost[PT_STACK_CRITICAL_OWN_S] += is_own ? s : 0;
+        cost[PT_STACK_TRAINING_S] += trains ? s : 0;
+        cost[PT_STACK_TRAINING_OWN_S] += trains && is_own ? s : 0;
+    }
+}
+
+static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *roles, pt_u32 critical)
 {
     const struct pt_cpu_view *view = &profile->facts->views[stage];
     PT_AUTO(pt_freep) pt_u8 *codes = pt_training_codes(view);
@@ -116,13 +138,15 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *role
         const bool is_main = roles[count->thread] == ROLE_MAIN || roles[count->thread] == ROLE_MAIN_ON_PATH;
         const pt_u8 code = is_main ? codes[view->frame_of[count->node]] : PT_IN_IMPORT;
         cost[PT_STACK_STEPS_S] += code & PT_IN_IMPORT ? 0 : s;
-        imports_s += is_main && code & PT_IN_IMPORT ? s : 0;
+        imports_s += count->thread == critical && code & PT_IN_IMPORT ? s : 0;
         cost[PT_STACK_FORWARD_S] += code & (PT_IN_IMPORT | PT_IN_BACKWARD) ? 0 : s;
         cost[PT_STACK_PREPARING_S] += code & (PT_IN_IMPORT | PT_IN_FRAMEWORK | PT_IN_OPERATION) ? 0 : s;
         cost[PT_STACK_FETCH_S] += code & PT_IN_FETCH ? s : 0;
         cost[PT_STACK_FAULT_S] += pt_cpu_is_page_fault(view, count->node) ? s : 0;
         cost[PT_STACK_ALLOCATOR_S] += pt_cpu_allocates(view, count->node) ? s : 0;
     }
+    if (critical)
+        what_the_critical_one_ran(&sums, profile->facts, stage, critical, codes);
     keep(profile, stage, &sums);
     pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.imports_s", pt_real(imports_s));
 }
@@ -152,11 +176,11 @@ static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 s
     }
 }
 
-void pt_cpu_stacks(struct pt_profile *profile, pt_u32 stage, const struct pt_path_thread *threads)
+void pt_cpu_stacks(struct pt_profile *profile, pt_u32 stage, const struct pt_path_thread *threads, pt_u32 critical)
 {
     PT_AUTO(pt_freep) pt_u8 *roles = roles_of(profile, stage);
     struct sums sums = {0};
-    what_ran(profile, stage, roles);
+    what_ran(profile, stage, roles, critical);
     for (pt_u32 i = 1; i < profile->facts->views[stage].data->n_threads; i++)
         add_thread(&sums, profile->facts, stage, i, &threads[i], (enum role)roles[i]);
     keep(profile, stage, &sums);

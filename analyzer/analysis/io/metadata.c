@@ -54,6 +54,8 @@ struct metadata {
 
 /* Longer than what an interpreter does between two lookups. */
 #define LONGEST_GAP_NS 10000
+/* Of what changes to files take, at most, for what is written into them. */
+#define MOST_FOR_WRITES 0.25
 /* Less is what starts take. */
 #define LEAST_IMPORTS_S 0.5
 
@@ -244,9 +246,12 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
     const double wait_s = but_for((double)sum.ns / 1e9, imports_s);
     const double all_s = wait_s + but_for(scale * (double)seen->around_ns / 1e9, imports_around_s);
     const double changes_s = fmin(all_s, scale * (double)seen->changes_ns / 1e9);
-    /* Files that are replaced are written each time: that goes, too. */
+    /* Files that are replaced are written each time: that goes, too. Pipes are written, as well, so that it is a part.
+     */
     const struct pt_kind_totals writes = pt_profile_stage_totals(profile, stage, PT_KIND_io_write);
-    const double rewrites_s = writes.calls <= seen->changes ? (double)writes.ns / 1e9 : 0;
+    const double rewrites_s = (double)writes.calls <= scale * (double)seen->changes
+                                  ? fmin((double)writes.ns / 1e9, MOST_FOR_WRITES * changes_s)
+                                  : 0;
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
     pt_metrics_set(metrics, scope, "meta.calls", pt_integer((pt_u64)llround(calls)));
     pt_metrics_set(metrics, scope, "meta.failed.calls",

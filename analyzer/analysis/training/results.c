@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/path/critical_path.h"
 #include "facts/state.h"
 #include "facts/workers.h"
 #include "util/text/fmt.h"
@@ -235,47 +236,50 @@ static void set_collector(const struct pt_trainings *results, pt_u32 stage)
                    pt_real(lived_ns > 0 ? 100 * (imports_ns + running_ns) / (double)lived_ns : 0));
 }
 
-/* "torch 1.65 s, pandas 420 ms": those that took most, with what they import in turn. */
-static const char *imports_text(const struct pt_trainings *results, pt_u32 stage)
+/* "torch 1.65 s, pandas 420 ms": those that took most, with what they import in turn; without times where they are of
+ * several processes. */
+static const char *imports_text(const struct pt_trainings *results, pt_u32 stage, bool has_times)
 {
     const struct pt_named_phase *most[MOST_IMPORTS] = {0};
     for (size_t i = 0; i < results->sums->named.n; i++) {
         const struct pt_named_phase *one = &results->sums->named.items[i];
-        if (one->kind != PT_PHASE_import || one->stage != stage)
-            continue;
-        for (int j = 0; j < MOST_IMPORTS; j++)
+        for (int j = 0; one && one->kind == PT_PHASE_import && one->stage == stage && j < MOST_IMPORTS; j++)
             if (!most[j] || one->sum.total_ns > most[j]->sum.total_ns) {
                 const struct pt_named_phase *next = most[j];
                 most[j] = one;
                 one = next;
-                if (!one)
-                    break;
             }
     }
     const char *text = NULL;
     for (int j = 0; j < MOST_IMPORTS && most[j]; j++)
-        text = pt_metrics_format(&results->profile->metrics, "%s%s%s %s", text ? text : "", text ? ", " : "",
-                                 most[j]->name, pt_fmt_duration(most[j]->sum.total_ns).text);
+        text = pt_metrics_format(&results->profile->metrics, "%s%s%s%s%s", text ? text : "", text ? ", " : "",
+                                 most[j]->name, has_times ? " " : "",
+                                 has_times ? pt_fmt_duration(most[j]->sum.total_ns).text : "");
     return text;
 }
 
-/* Of the process that imports longest. */
+/* Of the process on the critical path that imports longest. */
 static void set_imports(const struct pt_trainings *results, pt_u32 stage)
 {
-    struct pt_metrics *metrics = &results->profile->metrics;
-    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct pt_profile *profile = results->profile;
     pt_i64 most_ns = 0;
+    pt_u32 n = 0;
     for (pt_u32 i = 0; i < results->sums->n_processes; i++) {
-        const struct pt_process *process = results->profile->session->processes[i];
+        const struct pt_process *process = profile->session->processes[i];
         const struct pt_phase_process *phases = results->sums->processes[i];
-        if (phases && pt_profile_stage_of(results->profile, process) == stage && !pt_is_worker(process))
-            most_ns =
-                phases->sums[PT_PHASE_import].total_ns > most_ns ? phases->sums[PT_PHASE_import].total_ns : most_ns;
+        if (!phases || pt_profile_stage_of(profile, process) != stage || !phases->sums[PT_PHASE_import].calls)
+            continue;
+        n++;
+        const pt_i64 lived_ns = process->end_ns - process->start_ns, ns = phases->sums[PT_PHASE_import].total_ns;
+        if (pt_path_has(profile->facts->paths, process) && ns > most_ns)
+            most_ns = ns < lived_ns ? ns : lived_ns;
     }
-    const char *text = most_ns ? imports_text(results, stage) : NULL;
-    pt_metrics_set(metrics, scope, "python.imports.total_s", pt_real((double)most_ns / 1e9));
-    if (text)
-        pt_metrics_set(metrics, scope, "python.imports.most", pt_text(text));
+    const char *text = most_ns ? imports_text(results, stage, n == 1) : NULL;
+    if (!text)
+        return;
+    pt_metrics_set(&results->profile->metrics, pt_scope_stage(stage), "python.imports.total_s",
+                   pt_real((double)most_ns / 1e9));
+    pt_metrics_set(&results->profile->metrics, pt_scope_stage(stage), "python.imports.most", pt_text(text));
 }
 
 /* What is saved; loading happens once. */

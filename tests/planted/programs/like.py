@@ -44,6 +44,56 @@ def parsed_again():
     return total
 
 
+def packed_file():
+    """Each sample is another part of one file, which is opened for it: three epochs read it three times, and a third of it is not kept."""
+    def read_sample(index):
+        with open("packed", "rb") as file:
+            file.seek(index * 20_000)
+            return sum(file.read(20_000))
+    with open("packed", "wb") as file:
+        file.write(bytes(300 * 20_000))
+    for _ in range(3):
+        for index in range(300):
+            read_sample(index)
+            planted.compute(0.001)
+
+
+def own_state():
+    """Reads its state, changes it and writes it, each time."""
+    import json
+
+    def change(step):
+        with open("state.json") as file:
+            state = json.load(file)
+        state[str(step)] = step
+        with open("state.json", "w") as file:
+            json.dump(state, file)
+    with open("state.json", "w") as file:
+        file.write("{}")
+    for step in range(400):
+        change(step)
+        planted.compute(0.002)
+
+
+def prepares_first():
+    """A function of Python takes half of the time, before the training that does not wait for it."""
+    import torch
+
+    def tokenize():
+        total = 0
+        for i in range(12_000_000):
+            total ^= i
+        return total
+    torch.set_num_threads(1)
+    tokenize()
+    model = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 8))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(400):
+        optimizer.zero_grad()
+        model(torch.ones(256, 64)).square().mean().backward()
+        optimizer.step()
+
+
 def metadata_storm():
     """Looks for its files once, each step computes."""
     for name in os.listdir("data"):
