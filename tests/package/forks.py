@@ -4,6 +4,7 @@ its own and with a part of another thread open. Prints what the child says, or h
 import os
 import signal
 import threading
+import time
 
 import proftrace
 
@@ -38,6 +39,9 @@ with profiler.profile("of the parent"):
     else:
         child()
 if not pid:
+    until = time.monotonic() + 5  # threads that sample are told to end, and not waited for
+    while threading.active_count() > 1 and time.monotonic() < until:
+        time.sleep(0.001)
     print("and", profiler.get_metrics().name, threading.active_count(), flush=True)
     os._exit(0)
 thread.join()
