@@ -107,7 +107,7 @@ bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt
 }
 
 /* What Python takes beside the steps is an estimate: of less than a quarter it may be what the framework needs. A
- * function that does nothing but compute is known by itself. */
+ * function that does nothing but compute is known by itself, with the small ones of the program that it calls. */
 #define LEAST_PREPARING_PERCENT 25
 #define LEAST_OF_FUNCTION_PERCENT 10
 #define LEAST_OWN 0.5 /* of a step of a training, about a third */
@@ -118,8 +118,9 @@ static struct pt_own_function costliest_function(struct pt_profile *profile, pt_
     struct pt_own_functions functions;
     pt_own_functions(profile, stage, true, &functions);
     for (size_t i = 0; i < functions.n; i++)
-        if (functions.items[i].own_s > most.own_s &&
-            pt_own_function_is_leaf(&functions, &functions.items[i], LEAST_OWN))
+        if (functions.items[i].with_s > most.with_s &&
+            (pt_own_function_is_leaf(&functions, &functions.items[i], LEAST_OWN) ||
+             pt_own_function_is_python(&functions, &functions.items[i])))
             most = functions.items[i];
     pt_own_functions_free(&functions);
     return most;
@@ -140,6 +141,8 @@ bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct
         finding->in_function = function.function;
         finding->in_file = function.file;
         finding->gain_upper_s = function.with_s; /* what it asks a framework for is for itself */
+        pt_finding_add_evidence(finding, "function", pt_text(function.function));
+        pt_finding_add_evidence(finding, "function_s", pt_real(function.with_s));
     }
     pt_finding_add_metrics(finding, metrics,
                            "preparing_s:training.preparing_s dispatch_s:training.dispatch_s "

@@ -68,7 +68,7 @@ struct pt_finding {
     double time_s, time_percent; /* of an observation: of the stage's main thread; percent of the run */
     enum pt_time_part part;      /* of the stage's time account, where it lies; PT_PART__COUNT = in none */
     enum pt_place_kind place_kind;
-    const char *in_function; /* of its stacks only those that a user knows by this function of Python; NULL = all */
+    const char *in_function; /* of its stacks only those in this function of Python, or below it; NULL = all */
     const char *in_file;     /* of that function */
     struct pt_place place;
     const char *title, *remedy, *advice; /* see rules.def */

@@ -94,14 +94,19 @@ static bool imports(const struct pt_stack *stack)
     return false;
 }
 
+static const struct pt_stack_frame *innermost_of(const struct pt_stack *stack, const char *file, const char *function)
+{
+    for (pt_u32 i = 0; function && i < stack->n; i++)
+        if (stack->frames[i].flags & PT_FRAME_OF_PYTHON && stack->frames[i].file == file &&
+            pt_python_is_part_of(stack->frames[i].function, function))
+            return &stack->frames[i];
+    return NULL;
+}
+
 /* libc's fork, __libc_fork, arch_fork, _Fork, and popen. Who joins a thread waits for no lock. */
 static bool belongs(const struct pt_finding *finding, const struct pt_stack *stack, pt_u32 n)
 {
     static const char *const forks[] = {"fork", "Fork", "proc_open", NULL}, *const joins[] = {"join", NULL};
-    const struct pt_stack_frame *own = finding->in_function ? pt_python_own_frame(stack->frames, stack->n) : NULL;
-    if (finding->in_function &&
-        (!own || own->file != finding->in_file || !pt_python_is_part_of(own->function, finding->in_function)))
-        return false;
     if (finding->place_kind == PT_PLACE_FORK)
         return calls(stack, n, forks);
     if (finding->place_kind == PT_PLACE_IMPORT)
@@ -118,9 +123,10 @@ static void add_all(const struct pt_profile *profile, const struct pt_finding *f
         if ((pt_i64)stack->stage != finding->stage || !(stack->cost[cost] > 0) || !(parts >> stack->part & 1))
             continue;
         const pt_u32 serving = n_serving(stack);
-        if (!belongs(finding, stack, serving))
+        const struct pt_stack_frame *in = innermost_of(stack, finding->in_file, finding->in_function);
+        if ((finding->in_function && !in) || !belongs(finding, stack, serving))
             continue;
-        pt_vec_push(stacks, ((struct pt_finding_stack){stack->frames, stack->n, serving, stack->cost[cost]}));
+        pt_vec_push(stacks, ((struct pt_finding_stack){stack->frames, stack->n, serving, stack->cost[cost], in}));
         stacks->cost += stack->cost[cost];
     }
 }
@@ -177,8 +183,8 @@ static bool says_nothing(const char *function)
 const struct pt_stack_frame *pt_named_frame(const struct pt_finding_stack *stack)
 {
     const struct pt_stack_frame *frames = stack->frames, *python = pt_python_own_frame(frames, stack->n);
-    if (python)
-        return python;
+    if (stack->in || python)
+        return stack->in ? stack->in : python;
     pt_u32 i = stack->n_serving;
     for (; i < stack->n && !(frames[i].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_IS_CUT)); i++)
         if (frames[i].flags & PT_FRAME_IS_NAMED && !(frames[i].flags & PT_FRAME_SERVES) &&

@@ -12,6 +12,7 @@ struct pt_finding_stack {
     const struct pt_stack_frame *frames;
     pt_u32 n, n_serving; /* the first ones are the kernel's, libc's, an allocator's ...: what the program called */
     double cost;
+    const struct pt_stack_frame *in; /* of the function that the finding is about; NULL = it is about none */
 };
 
 struct pt_finding_stacks {
@@ -24,8 +25,8 @@ void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding
                        struct pt_finding_stacks *ret_stacks);
 void pt_finding_stacks_free(struct pt_finding_stacks *stacks);
 
-/* The frame that a user knows it by: the nearest one that has a name and is neither libc's, the kernel's, the
- * interpreter's nor a standard library's; NULL = it has none. */
+/* The frame that a user knows it by: of the function that the finding is about, else the nearest one that has a name
+ * and is neither libc's, the kernel's, the interpreter's nor a standard library's; NULL = it has none. */
 const struct pt_stack_frame *pt_named_frame(const struct pt_finding_stack *stack);
 /* The innermost one of the program's own files; NULL = none. */
 const struct pt_stack_frame *pt_program_frame(const struct pt_finding_stack *stack);

@@ -13,6 +13,11 @@
 
 /* Of all that the thread computes: with more, what is called from the outermost code is the program. */
 #define WHOLE_PROGRAM 0.9
+/* Of what a function does with all that it calls: a framework's operations have the rest. */
+#define LEAST_PYTHON 0.8
+/* A backward pass below it makes a function a training's loop. Where Python's stack and the native one are some
+ * microseconds apart, a few samples in a hundred join the wrong halves. */
+#define MOST_BACKWARD 0.05
 
 static bool is_own(const struct pt_stack_frame *frame)
 {
@@ -87,6 +92,8 @@ static void add_stack(struct search *search, const struct pt_stack *stack)
             continue;
         const struct pt_stack_frame *caller = caller_of(stack, i, function);
         function->with_s += stack->cost[search->cost];
+        function->beside_s += stack->cost[search->own_cost];
+        function->backward_s += stack->cost[PT_STACK_BACKWARD_S];
         function->called_s += caller && !is_outermost(caller->function) ? stack->cost[search->cost] : 0;
     }
 }
@@ -116,9 +123,20 @@ void pt_own_functions_free(struct pt_own_functions *functions)
     *functions = (struct pt_own_functions){0};
 }
 
+static bool runs_the_program(const struct pt_own_functions *functions, const struct pt_own_function *function)
+{
+    return is_outermost(function->function) ||
+           (function->with_s >= WHOLE_PROGRAM * functions->all_s && function->called_s < function->with_s / 2);
+}
+
 bool pt_own_function_is_leaf(const struct pt_own_functions *functions, const struct pt_own_function *function,
                              double least)
 {
-    return !is_outermost(function->function) && function->own_s >= least * function->with_s &&
-           (function->with_s < WHOLE_PROGRAM * functions->all_s || function->called_s >= function->with_s / 2);
+    return function->own_s >= least * function->with_s && !runs_the_program(functions, function);
+}
+
+bool pt_own_function_is_python(const struct pt_own_functions *functions, const struct pt_own_function *function)
+{
+    return function->beside_s >= LEAST_PYTHON * function->with_s &&
+           function->backward_s <= MOST_BACKWARD * function->with_s && !runs_the_program(functions, function);
 }

@@ -13,9 +13,11 @@
  * stacks that cost most, as profile->stacks has them. */
 struct pt_own_function {
     const char *file, *function; /* with its comprehensions, which have no name */
-    double own_s;    /* in it and in what it calls but other own functions, without a framework's operations */
-    double with_s;   /* with these */
-    double called_s; /* of that, called by another own function, not by the outermost code */
+    double own_s;      /* in it and in what it calls but other own functions, without a framework's operations */
+    double with_s;     /* with these */
+    double beside_s;   /* of with_s, outside of a framework's operations, in other own functions as well */
+    double backward_s; /* of with_s, in backward passes */
+    double called_s;   /* of that, called by another own function, not by the outermost code */
 };
 
 struct pt_own_functions {
@@ -31,5 +33,9 @@ void pt_own_functions_free(struct pt_own_functions *functions);
 /* Whether at least `least` of its time is its own, and it is no function that runs the program. */
 bool pt_own_function_is_leaf(const struct pt_own_functions *functions, const struct pt_own_function *function,
                              double least);
+
+/* Whether it does hardly anything but run Python, with all that it calls, and is neither the loop of a training nor a
+ * function that runs the program. */
+bool pt_own_function_is_python(const struct pt_own_functions *functions, const struct pt_own_function *function);
 
 #endif

@@ -55,6 +55,7 @@ CASES = [
     Case("tiny_files.py", "loading_in_main", needs_torch=True),
     case("python_in_training.py", needs_torch=True, place=["python"]),
     Case("metrics_in_python.py", "python_in_training", needs_torch=True, place=["python"]),
+    Case("matching_in_python.py", "python_in_training", needs_torch=True, place=["python"], evidence=("function", "match")),
     case("tiny_operations.py", needs_torch=True),
     Case("tiny_operations_in_samples.py", "tiny_operations", needs_torch=True, place=["python"], remedy="bincount"),
     case("costly_checkpoints.py", needs_torch=True),

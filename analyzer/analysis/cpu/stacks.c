@@ -120,6 +120,7 @@ static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *
         cost[PT_STACK_CRITICAL_OWN_S] += is_own ? s : 0;
         cost[PT_STACK_TRAINING_S] += trains ? s : 0;
         cost[PT_STACK_TRAINING_OWN_S] += trains && is_own ? s : 0;
+        cost[PT_STACK_BACKWARD_S] += codes[frame] & PT_IN_BACKWARD ? s : 0;
     }
 }
 
