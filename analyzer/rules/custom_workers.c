@@ -110,18 +110,30 @@ bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt
  * function that does nothing but compute is known by itself, with the small ones of the program that it calls. */
 #define LEAST_PREPARING_PERCENT 25
 #define LEAST_OF_FUNCTION_PERCENT 10
+#define ABOUT_THE_SAME 0.9
 #define LEAST_OWN 0.5 /* of a step of a training, about a third */
 
+static bool keeps_waiting(const struct pt_own_functions *functions, const struct pt_own_function *one)
+{
+    return !pt_own_function_trains(one) &&
+           (pt_own_function_is_leaf(functions, one, LEAST_OWN) || pt_own_function_is_python(functions, one));
+}
+
+/* Of functions that cost about the same, each called by the one before, the one that does most itself. */
 static struct pt_own_function costliest_function(struct pt_profile *profile, pt_i64 stage)
 {
     struct pt_own_function most = {0};
     struct pt_own_functions functions;
+    double most_s = 0;
     pt_own_functions(profile, stage, true, &functions);
     for (size_t i = 0; i < functions.n; i++)
-        if (functions.items[i].with_s > most.with_s &&
-            (pt_own_function_is_leaf(&functions, &functions.items[i], LEAST_OWN) ||
-             pt_own_function_is_python(&functions, &functions.items[i])))
-            most = functions.items[i];
+        most_s = keeps_waiting(&functions, &functions.items[i]) ? fmax(most_s, functions.items[i].with_s) : most_s;
+    for (size_t i = 0; i < functions.n; i++) {
+        const struct pt_own_function *one = &functions.items[i];
+        if (keeps_waiting(&functions, one) && one->with_s >= ABOUT_THE_SAME * most_s &&
+            (!most.function || one->own_s > most.own_s))
+            most = *one;
+    }
     pt_own_functions_free(&functions);
     return most;
 }
@@ -130,17 +142,20 @@ bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct
 {
     struct pt_metrics *metrics = &profile->metrics;
     const double training_s = pt_finding_number(finding, metrics, "training.window_s");
+    const double preparing_s = pt_finding_number(finding, metrics, "training.preparing_s");
     if (stage < 0 || is_dispatch(finding, metrics) || pt_finding_number(finding, metrics, "load.in_main.percent") >= 5)
         return false;
-    finding->gain_upper_s = pt_finding_number(finding, metrics, "training.preparing_s");
-    if (!(pt_finding_number(finding, metrics, "training.preparing_percent") >= LEAST_PREPARING_PERCENT)) {
-        const struct pt_own_function function = costliest_function(profile, stage);
-        if (!(training_s > 0) || !function.function ||
-            !(100 * function.with_s >= LEAST_OF_FUNCTION_PERCENT * training_s))
-            return false;
+    const struct pt_own_function function = costliest_function(profile, stage);
+    const bool by_all = pt_finding_number(finding, metrics, "training.preparing_percent") >= LEAST_PREPARING_PERCENT;
+    const bool by_function = training_s > 0 && function.function &&
+                             100 * function.with_s >= LEAST_OF_FUNCTION_PERCENT * training_s &&
+                             !(by_all && function.with_s < preparing_s / 2);
+    if (!by_all && !by_function)
+        return false;
+    finding->gain_upper_s = by_all ? preparing_s : function.with_s; /* what it asks a framework for is for itself */
+    if (by_function) {
         finding->in_function = function.function;
         finding->in_file = function.file;
-        finding->gain_upper_s = function.with_s; /* what it asks a framework for is for itself */
         pt_finding_add_evidence(finding, "function", pt_text(function.function));
         pt_finding_add_evidence(finding, "function_s", pt_real(function.with_s));
     }

@@ -15,9 +15,9 @@
 #define WHOLE_PROGRAM 0.9
 /* Of what a function does with all that it calls: a framework's operations have the rest. */
 #define LEAST_PYTHON 0.8
-/* A backward pass below it makes a function a training's loop. Where Python's stack and the native one are some
- * microseconds apart, a few samples in a hundred join the wrong halves. */
-#define MOST_BACKWARD 0.05
+/* Where Python's stack and the native one were taken some microseconds apart, some samples in a hundred join two
+ * halves that are none of one whole. */
+#define MOST_BACKWARD 0.1
 
 static bool is_own(const struct pt_stack_frame *frame)
 {
@@ -137,6 +137,10 @@ bool pt_own_function_is_leaf(const struct pt_own_functions *functions, const str
 
 bool pt_own_function_is_python(const struct pt_own_functions *functions, const struct pt_own_function *function)
 {
-    return function->beside_s >= LEAST_PYTHON * function->with_s &&
-           function->backward_s <= MOST_BACKWARD * function->with_s && !runs_the_program(functions, function);
+    return function->beside_s >= LEAST_PYTHON * function->with_s && !runs_the_program(functions, function);
+}
+
+bool pt_own_function_trains(const struct pt_own_function *function)
+{
+    return function->backward_s > MOST_BACKWARD * function->with_s;
 }

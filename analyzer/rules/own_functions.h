@@ -34,8 +34,10 @@ void pt_own_functions_free(struct pt_own_functions *functions);
 bool pt_own_function_is_leaf(const struct pt_own_functions *functions, const struct pt_own_function *function,
                              double least);
 
-/* Whether it does hardly anything but run Python, with all that it calls, and is neither the loop of a training nor a
- * function that runs the program. */
+/* Whether it does hardly anything but run Python, with all that it calls, and is no function that runs the program. */
 bool pt_own_function_is_python(const struct pt_own_functions *functions, const struct pt_own_function *function);
+
+/* Whether it is the loop of a training: there are backward passes in it. */
+bool pt_own_function_trains(const struct pt_own_function *function);
 
 #endif

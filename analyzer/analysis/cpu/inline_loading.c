@@ -87,17 +87,32 @@ static pt_u8 kind_of(const struct pt_cpu_function *function)
                    (is_fetch(function) ? PT_IN_FETCH : 0));
 }
 
+/* Many operations are a loop in a function of at::native, or in one that it calls, whose name a stripped library does
+ * not have. What such a function calls by name may be anything: memory for its result, other operations. */
+static bool is_body(const struct pt_cpu_function *function, bool is_below_one)
+{
+    const bool is_nameless = function->name[0] == '[';
+    return function->code == PT_CODE_FRAMEWORK &&
+           (strstr(function->name, "at::native::") || strstr(function->name, "at::vec::") ||
+            (is_nameless && is_below_one));
+}
+
 /* A frame inherits from what called it: malloc in a decoder is decoding, what the loader of libraries calls is an
  * import. A parent's number is less than its child's. */
 pt_u8 *pt_training_codes(const struct pt_cpu_view *view)
 {
     pt_u8 *kinds = pt_calloc(view->frames.n, sizeof *kinds);
+    PT_AUTO(pt_freep) bool *bodies = pt_calloc(view->frames.n, sizeof *bodies);
     for (size_t i = 1; i < view->frames.n; i++) {
         const struct pt_cpu_function *function = &view->functions.items[view->frames.items[i].function];
-        const pt_u8 above = kinds[view->frames.items[i].parent];
+        const pt_u32 parent = view->frames.items[i].parent;
+        const pt_u8 above = kinds[parent];
         const bool was_loaded = above & PT_IN_LOADER && function->code == PT_CODE_FRAMEWORK;
         kinds[i] = (pt_u8)(above | kind_of(function) | (was_loaded ? PT_IN_IMPORT : 0));
+        bodies[i] = is_body(function, bodies[parent]);
     }
+    for (size_t i = 1; i < view->frames.n; i++)
+        kinds[i] |= bodies[i] ? PT_IN_OPERATION : 0;
     return kinds;
 }
 
