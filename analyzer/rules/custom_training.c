@@ -3,12 +3,15 @@
  * Owns: the rules about phases of a training that one comparison cannot express. Threads: one. Never: sees an event;
  * complains of what the rules about workers name already.
  */
+#include <math.h>
+
 #include "conditions.h"
 #include "custom.h"
 #include "general.h"
 
 #define LEAST_DATA_PERCENT 20
 #define LEAST_IMPORTS_S 0.5
+#define LEAST_BESIDE_PERCENT 25
 #define MOST_FORWARD_S 0.005 /* with more, one sample is work enough */
 enum { FEWEST_BATCHES = 20 };
 
@@ -18,6 +21,35 @@ static bool is_told_by_workers(const struct pt_profile *profile, const struct pt
     return (complaint != PT_WORKERS_FINE && complaint != PT_WORKERS_START) ||
            pt_finding_number(finding, &profile->metrics, "load.in_main.percent") >= 5 ||
            pt_finding_number(finding, &profile->metrics, "training.preparing_percent") >= 25;
+}
+
+static double stacks_s(const struct pt_profile *profile, pt_i64 stage, enum pt_stack_cost cost)
+{
+    double s = 0;
+    for (size_t i = 0; i < profile->stacks.n; i++)
+        s += (pt_i64)profile->stacks.items[i].stage == stage ? profile->stacks.items[i].cost[cost] : 0;
+    return s;
+}
+
+/* What the process does for most of the time in which its own loader reads samples: it computes, or waits: for a
+ * command that it starts for each, for a server. */
+static void find_in_own_loader(const struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    static const enum pt_time_part waits[] = {PT_PART_file_read, PT_PART_network, PT_PART_data_wait,
+                                              PT_PART_sleep,     PT_PART_lock,    PT_PART_child_wait};
+    const struct pt_metrics *metrics = &profile->metrics;
+    const double computing_s = stacks_s(profile, stage, PT_STACK_FETCH_S);
+    double most_s = 0;
+    finding->place_kind = PT_PLACE_FETCH;
+    finding->part = PT_PART_computing;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        const double s = pt_finding_number_or_0(finding, metrics, pt_time_parts[waits[i]].metric);
+        if (s > fmax(most_s, computing_s)) {
+            most_s = s;
+            finding->place_kind = PT_PLACE_WAIT;
+            finding->part = waits[i];
+        }
+    }
 }
 
 bool pt_rule_steps_wait_for_data(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
@@ -37,8 +69,7 @@ bool pt_rule_steps_wait_for_data(struct pt_profile *profile, pt_i64 stage, struc
     finding->place_kind = PT_PLACE_WORKERS;
     if (pt_finding_number(finding, metrics, "training.workers.count") > 0)
         return true;
-    finding->place_kind = PT_PLACE_FETCH;
-    finding->part = PT_PART_computing;
+    find_in_own_loader(profile, stage, finding);
     finding->title = "Training steps wait while the same process loads their data";
     finding->remedy = "load the next batches in other processes: DataLoader(num_workers=2 or more)";
     return true;
@@ -69,5 +100,22 @@ bool pt_rule_importing(struct pt_profile *profile, pt_i64 stage, struct pt_findi
     finding->is_observation = true;
     finding->time_s = imports_s;
     pt_finding_add_metrics(finding, metrics, "imports_s:python.imports.total_s where:python.imports.most");
+    return true;
+}
+
+/* An observation: whether a program needs it, nobody else knows. */
+bool pt_rule_beside_the_steps(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const double other_s = pt_finding_number(finding, metrics, "training.other_s");
+    if (stage < 0 || !(pt_finding_number(finding, metrics, "training.other_percent") >= LEAST_BESIDE_PERCENT) ||
+        !(other_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)) ||
+        !(stacks_s(profile, stage, PT_STACK_BESIDE_S) >= other_s / 2))
+        return false;
+    finding->is_observation = true;
+    finding->time_s = other_s;
+    pt_finding_add_metrics(finding, metrics,
+                           "other_s:training.other_s share_percent:training.other_percent steps:steps.count "
+                           "training_s:training.total_s");
     return true;
 }

@@ -23,6 +23,7 @@ enum pt_place_kind {
     PT_PLACE_STEPS,     /* what a training computes, without what it starts with */
     PT_PLACE_FORWARD,   /* of it, what is no backward pass: that does again what was called here */
     PT_PLACE_PREPARING, /* of what a training computes, what is not the model */
+    PT_PLACE_BESIDE,    /* of a training, what is no phase of its steps */
     PT_PLACE_FETCH,     /* what it reads samples with, in its own process */
     PT_PLACE_RANK,      /* what the late rank does more than the others */
     PT_PLACE_FAULT,     /* pages touched for the first time */

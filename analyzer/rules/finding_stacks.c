@@ -33,6 +33,7 @@ static const struct question {
     [PT_PLACE_STEPS] = {PT_STACK_STEPS_S, PT_STACK_CPU_S, "the CPU time"},
     [PT_PLACE_FORWARD] = {PT_STACK_FORWARD_S, PT_STACK_STEPS_S, "the CPU time outside of backward passes"},
     [PT_PLACE_PREPARING] = {PT_STACK_PREPARING_S, PT_STACK_CPU_S, "the CPU time"},
+    [PT_PLACE_BESIDE] = {PT_STACK_BESIDE_S, PT_STACK_BESIDE_S, "the CPU time beside the steps"},
     [PT_PLACE_FETCH] = {PT_STACK_FETCH_S, PT_STACK_PREPARING_S, "the CPU time of loading"},
     [PT_PLACE_RANK] = {PT_STACK_RANK_S, PT_STACK_RANK_S, "what it has more"},
     [PT_PLACE_CPU] = {PT_STACK_CPU_S, PT_STACK_CPU_S, "the CPU time"},

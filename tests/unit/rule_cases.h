@@ -87,6 +87,8 @@ static const struct {
      7},
     {"parsed_again", {{"time.computing_s", 5}, {"reader.read_again_bytes", 1e7}, {"reader.own_s", 2}}, 0.2},
     {"parsed_again", {{"time.computing_s", 5}, {"reader.own_s", 2}, {"reader.read_again_bytes", 1e7}}, 0},
+    {"beside_the_steps", {{"training.other_s", 3}, {"training.other_percent", 60}, {"caller.beside_s", 2}}, 1},
+    {"beside_the_steps", {{"training.other_s", 3}, {"caller.beside_s", 2}, {"training.other_percent", 60}}, 20},
     {"importing", {{"python.imports.total_s", 2}}, 0.4},
     {"python_in_training",
      {{"training.preparing_s", 1}, {"training.preparing_percent", 10}, {"training.window_s", 9}, {"reader.own_s", 1}},

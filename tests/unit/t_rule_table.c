@@ -70,6 +70,8 @@ static bool set_of_caller(struct pt_profile *profile, const char *name, double v
                 .function = "main", .file = "/app/train.py", .flags = PT_FRAME_OF_PYTHON};
             add_computing(profile, (const struct pt_stack_frame[]){called, caller, main}, 3, value);
         }
+    else if (!strcmp(name, "caller.beside_s"))
+        pt_stacks_add(&profile->stacks, 0, &caller, 1)->cost[PT_STACK_BESIDE_S] = value;
     else if (!strcmp(name, "caller.backward_s"))
         profile->stacks.items[0].cost[PT_STACK_BACKWARD_S] = value;
     else

@@ -72,43 +72,78 @@ static bool is_fetch(const struct pt_cpu_function *function)
     return length >= sizeof fetcher - 1 && !strcmp(function->file + length - (sizeof fetcher - 1), fetcher);
 }
 
-static pt_u8 kind_of(const struct pt_cpu_function *function)
+struct beginning {
+    const char *file, *function; /* parts of both */
+    pt_u16 kind;
+};
+
+/* What PyTorch's Python begins a phase of a training with, as python/torch_phases.py has them. Libraries of native code
+ * without tables to unwind by (MKL) hide the native functions that say the same. */
+static pt_u16 phase_of(const struct pt_cpu_function *function)
+{
+    static const struct beginning beginnings[] = {
+        {"torch/nn/modules/module.py", "_call_impl", PT_IN_PHASE},
+        {"torch/optim/", "", PT_IN_PHASE},
+        {"torch/utils/data/", "", PT_IN_PHASE},
+        {"torch/autograd/", "backward", PT_IN_PHASE | PT_IN_BACKWARD},
+        {"torch/serialization.py", "", PT_IN_PHASE | PT_IN_SAVING},
+    };
+    const bool is_script = function->code == PT_CODE_SCRIPT && function->file;
+    for (size_t i = 0; is_script && i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strstr(function->file, beginnings[i].file) && strstr(function->name, beginnings[i].function))
+            return beginnings[i].kind;
+    return 0;
+}
+
+static pt_u16 kind_of(const struct pt_cpu_function *function)
 {
     static const char *const steps[] = {"at::_ops::", NULL}, *const backward[] = {"torch::autograd::Engine", NULL};
     static const char *const imports[] = {"PyImport_",           "_PyImport_", "Py_Finalize",
                                           "__run_exit_handlers", "exit",       NULL};
-    return (pt_u8)((function->code == PT_CODE_DECODER ? PT_IN_DECODER : 0) |
-                   (function->code == PT_CODE_FRAMEWORK ? PT_IN_FRAMEWORK : 0) |
-                   (is_operation(function) ? PT_IN_OPERATION : 0) |
-                   (begins(function->name, imports) || pt_python_is_importer(function->file) ? PT_IN_IMPORT : 0) |
-                   (function->code == PT_CODE_LOADER ? PT_IN_LOADER : 0) |
-                   (begins(function->name, steps) ? PT_IN_STEP : 0) |
-                   (begins(function->name, backward) ? PT_IN_STEP | PT_IN_BACKWARD : 0) |
-                   (is_fetch(function) ? PT_IN_FETCH : 0));
+    return (pt_u16)((function->code == PT_CODE_DECODER ? PT_IN_DECODER : 0) |
+                    (function->code == PT_CODE_FRAMEWORK ? PT_IN_FRAMEWORK : 0) |
+                    (is_operation(function) ? PT_IN_OPERATION : 0) |
+                    (begins(function->name, imports) || pt_python_is_importer(function->file) ? PT_IN_IMPORT : 0) |
+                    (function->code == PT_CODE_LOADER ? PT_IN_LOADER : 0) |
+                    (begins(function->name, steps) ? PT_IN_STEP : 0) |
+                    (begins(function->name, backward) ? PT_IN_STEP | PT_IN_BACKWARD | PT_IN_PHASE : 0) |
+                    (is_fetch(function) ? PT_IN_FETCH : 0) | phase_of(function));
 }
 
-/* Many operations are a loop in a function of at::native, or in one that it calls, whose name a stripped library does
- * not have. What such a function calls by name may be anything: memory for its result, other operations. */
+/* Many operations are a loop in such a function, or in one that it calls, whose name a stripped library does not have.
+ * What it calls by name may be anything: memory for its result, other operations. */
 static bool is_body(const struct pt_cpu_function *function, bool is_below_one)
 {
+    static const char *const names[] = {"at::native::structured_", "at::vec::", "at::native::normal_",
+                                        "at::native::uniform_", "at::native::random_"};
     const bool is_nameless = function->name[0] == '[';
-    return function->code == PT_CODE_FRAMEWORK &&
-           (strstr(function->name, "at::native::") || strstr(function->name, "at::vec::") ||
-            (is_nameless && is_below_one));
+    bool is_one = is_nameless && is_below_one;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        is_one |= strstr(function->name, names[i]) != NULL; /* behind a template's type, maybe */
+    return is_one && function->code == PT_CODE_FRAMEWORK;
+}
+
+/* Copying and filling are operations, too, with the pages that are missing there. */
+static bool is_memory_routine(const struct pt_cpu_function *function)
+{
+    static const char *const routines[] = {"memcpy", "memmove", "memset", "__memcpy", "__memmove", "__memset", NULL};
+    return begins(function->name, routines);
 }
 
 /* A frame inherits from what called it: malloc in a decoder is decoding, what the loader of libraries calls is an
  * import. A parent's number is less than its child's. */
-pt_u8 *pt_training_codes(const struct pt_cpu_view *view)
+pt_u16 *pt_training_codes(const struct pt_cpu_view *view)
 {
-    pt_u8 *kinds = pt_calloc(view->frames.n, sizeof *kinds);
+    pt_u16 *kinds = pt_calloc(view->frames.n, sizeof *kinds);
     PT_AUTO(pt_freep) bool *bodies = pt_calloc(view->frames.n, sizeof *bodies);
     for (size_t i = 1; i < view->frames.n; i++) {
         const struct pt_cpu_function *function = &view->functions.items[view->frames.items[i].function];
         const pt_u32 parent = view->frames.items[i].parent;
-        const pt_u8 above = kinds[parent];
+        const pt_u16 above = kinds[parent];
         const bool was_loaded = above & PT_IN_LOADER && function->code == PT_CODE_FRAMEWORK;
-        kinds[i] = (pt_u8)(above | kind_of(function) | (was_loaded ? PT_IN_IMPORT : 0));
+        const bool copies = above & PT_IN_FRAMEWORK && is_memory_routine(function);
+        kinds[i] =
+            (pt_u16)(above | kind_of(function) | (was_loaded ? PT_IN_IMPORT : 0) | (copies ? PT_IN_OPERATION : 0));
         bodies[i] = is_body(function, bodies[parent]);
     }
     for (size_t i = 1; i < view->frames.n; i++)
@@ -117,13 +152,13 @@ pt_u8 *pt_training_codes(const struct pt_cpu_view *view)
 }
 
 struct pt_training_window pt_training_window(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu,
-                                             pt_u32 thread, const pt_u8 *kinds)
+                                             pt_u32 thread, const pt_u16 *kinds)
 {
     struct pt_training_window window = {0};
     pt_i64 n = 0;
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
-        const pt_u8 kind = state->flags & PT_CPU_RAN ? kinds[view->frame_of[state->node]] : 0;
+        const pt_u16 kind = state->flags & PT_CPU_RAN ? kinds[view->frame_of[state->node]] : 0;
         const bool is_step = kind & PT_IN_FRAMEWORK && kind & (PT_IN_OPERATION | PT_IN_STEP);
         if (!(is_step || kind & PT_IN_FETCH) || kind & PT_IN_IMPORT)
             continue;
@@ -134,10 +169,12 @@ struct pt_training_window pt_training_window(const struct pt_cpu_view *view, con
     return (struct pt_training_window){window.start_ns - apart_ns, window.end_ns + apart_ns};
 }
 
-static void count(struct share *share, pt_u8 kind, bool is_outside_calls, bool runs_python)
+static void count(struct share *share, pt_u16 kind, bool is_outside_calls, bool runs_python)
 {
     const bool is_decoder = kind & PT_IN_DECODER, is_framework = kind & PT_IN_FRAMEWORK, is_fetch = kind & PT_IN_FETCH;
     const bool is_operation = kind & PT_IN_OPERATION;
+    if (kind & PT_IN_SAVING)
+        return;
     share->decoder += is_decoder;
     share->backward += (kind & PT_IN_BACKWARD) != 0;
     share->operation += is_framework && is_operation;
@@ -151,14 +188,14 @@ static void count(struct share *share, pt_u8 kind, bool is_outside_calls, bool r
 static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu, pt_u32 thread)
 {
     struct share share = {0};
-    PT_AUTO(pt_freep) pt_u8 *kinds = pt_training_codes(view);
+    PT_AUTO(pt_freep) pt_u16 *kinds = pt_training_codes(view);
     const struct pt_training_window training = pt_training_window(view, cpu, thread, kinds);
     share.in_training_s = (double)(training.end_ns - training.start_ns) / 1e9;
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
         if (!(state->flags & PT_CPU_RAN))
             continue;
-        const pt_u8 kind = kinds[view->frame_of[state->node]];
+        const pt_u16 kind = kinds[view->frame_of[state->node]];
         share.all++;
         if (state->start_ns < training.start_ns || state->start_ns > training.end_ns || kind & PT_IN_IMPORT)
             continue;

@@ -18,6 +18,8 @@ enum pt_training_code {
     PT_IN_STEP = 32,
     PT_IN_BACKWARD = 64,
     PT_IN_FETCH = 128, /* a loader without workers reads the samples of a batch */
+    PT_IN_PHASE = 256, /* a loader, a module, a backward pass or an optimizer: the rest of a loop is beside the steps */
+    PT_IN_SAVING = 512, /* of checkpoints: no step, whoever of the framework does it */
 };
 
 /* From the first time that a thread is seen in an operation, or reads a batch, to the last: before it programs start,
@@ -26,10 +28,10 @@ struct pt_training_window {
     pt_i64 start_ns, end_ns;
 };
 struct pt_training_window pt_training_window(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu,
-                                             pt_u32 thread, const pt_u8 *codes);
+                                             pt_u32 thread, const pt_u16 *codes);
 
 /* Bits of each frame; to be freed. */
-pt_u8 *pt_training_codes(const struct pt_cpu_view *view);
+pt_u16 *pt_training_codes(const struct pt_cpu_view *view);
 
 /*
  * training.operations_s, .dispatch_s, .python_s: what the main thread of a training computes: on tensors, in the

@@ -102,7 +102,7 @@ static void keep(struct pt_profile *profile, pt_u32 stage, struct sums *sums)
 }
 
 static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 critical,
-                                      const pt_u8 *codes)
+                                      const pt_u16 *codes)
 {
     const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, stage);
     const struct pt_cpu_view *view = &facts->views[stage];
@@ -113,13 +113,14 @@ static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *
         const pt_u32 frame = state->flags & PT_CPU_RAN ? view->frame_of[state->node] : 0;
         if (!(state->flags & PT_CPU_RAN) || codes[frame] & PT_IN_IMPORT)
             continue;
-        const bool is_own = !(codes[frame] & (PT_IN_FRAMEWORK | PT_IN_OPERATION));
+        const bool is_own = !(codes[frame] & (PT_IN_FRAMEWORK | PT_IN_OPERATION | PT_IN_SAVING));
         const bool trains = state->start_ns >= training.start_ns && state->start_ns <= training.end_ns;
         double *cost = cost_at(sums, frame, PT_STACK_ANY_PART);
         cost[PT_STACK_CRITICAL_S] += s;
         cost[PT_STACK_CRITICAL_OWN_S] += is_own ? s : 0;
         cost[PT_STACK_TRAINING_S] += trains ? s : 0;
         cost[PT_STACK_TRAINING_OWN_S] += trains && is_own ? s : 0;
+        cost[PT_STACK_BESIDE_S] += trains && !(codes[frame] & PT_IN_PHASE) ? s : 0;
         cost[PT_STACK_BACKWARD_S] += codes[frame] & PT_IN_BACKWARD ? s : 0;
     }
 }
@@ -127,7 +128,7 @@ static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *
 static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *roles, pt_u32 critical)
 {
     const struct pt_cpu_view *view = &profile->facts->views[stage];
-    PT_AUTO(pt_freep) pt_u8 *codes = pt_training_codes(view);
+    PT_AUTO(pt_freep) pt_u16 *codes = pt_training_codes(view);
     struct sums sums = {0};
     double imports_s = 0;
     for (size_t i = 0; i < view->data->n_counts; i++) {
@@ -137,10 +138,10 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *role
         cost[PT_STACK_CPU_S] += s;
         cost[PT_STACK_WORKER_S] += is_of_worker(roles[count->thread]) ? s : 0;
         const bool is_main = roles[count->thread] == ROLE_MAIN || roles[count->thread] == ROLE_MAIN_ON_PATH;
-        const pt_u8 code = is_main ? codes[view->frame_of[count->node]] : PT_IN_IMPORT;
+        const pt_u16 code = is_main ? codes[view->frame_of[count->node]] : PT_IN_IMPORT;
         cost[PT_STACK_STEPS_S] += code & PT_IN_IMPORT ? 0 : s;
         imports_s += count->thread == critical && code & PT_IN_IMPORT ? s : 0;
-        cost[PT_STACK_FORWARD_S] += code & (PT_IN_IMPORT | PT_IN_BACKWARD) ? 0 : s;
+        cost[PT_STACK_FORWARD_S] += code & (PT_IN_IMPORT | PT_IN_BACKWARD | PT_IN_SAVING) ? 0 : s;
         cost[PT_STACK_PREPARING_S] += code & (PT_IN_IMPORT | PT_IN_FRAMEWORK | PT_IN_OPERATION) ? 0 : s;
         cost[PT_STACK_FETCH_S] += code & PT_IN_FETCH ? s : 0;
         cost[PT_STACK_FAULT_S] += pt_cpu_is_page_fault(view, count->node) ? s : 0;

@@ -5,6 +5,8 @@
  */
 #include "training.h"
 
+#include <string.h>
+
 #include "report/doc/show.h"
 #include "util/auto.h"
 
@@ -46,6 +48,16 @@ static void add_words(struct pt_str *line, size_t before, const char *words)
     pt_str_add(line, line->n > before ? words : "");
 }
 
+static const char *beside(const struct pt_build *b, pt_u32 stage)
+{
+    for (size_t i = 0; i < b->findings->n; i++) {
+        const struct pt_finding *one = &b->findings->items[i];
+        if (one->stage == (pt_i64)stage && !strcmp(one->rule, "beside_the_steps") && one->place.function)
+            return one->place.text;
+    }
+    return NULL;
+}
+
 void pt_build_training_line(const struct pt_build *b, struct pt_doc_stage *stage)
 {
     static const struct {
@@ -67,6 +79,7 @@ void pt_build_training_line(const struct pt_build *b, struct pt_doc_stage *stage
     }
     stage->training = pt_doc_format(b->doc, "%s", pt_str_text(&line));
     stage->training_bar = bar_of(b, stage);
+    stage->beside = beside(b, stage->index);
 }
 
 static void add(struct pt_doc_stage *stage, struct pt_panel *panel)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: what the screen says of a training. Threads: any. Never: takes more than two lines of it for a stage.
+ * Owns: what the screen says of a training. Threads: any. Never: takes more than a few lines of it for a stage.
  */
 #include "training.h"
 
@@ -25,6 +25,15 @@ static void put(const struct pt_text_out *t, const struct pt_doc *doc, const str
     pt_text_parts(t, &stage->training_bar, PARTS);
     while (t->out->n && t->out->text[t->out->n - 1] == ' ')
         t->out->text[--t->out->n] = 0;
+    pt_str_char(t->out, '\n');
+    if (!stage->beside)
+        return;
+    pt_str_clear(&line);
+    pt_str_clear(&clean);
+    pt_str_printf(&line, "other: %s", stage->beside);
+    pt_text_clean(&clean, pt_str_text(&line));
+    pt_text_spaces(t, 2 * MARGIN);
+    pt_text_wrapped(t, pt_str_text(&clean), 2 * MARGIN);
     pt_str_char(t->out, '\n');
 }
 
