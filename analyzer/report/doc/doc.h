@@ -165,7 +165,7 @@ struct pt_doc_stage {
     struct pt_bar time;   /* no parts = it did not run, or was not traced */
     const char *training; /* steps, epochs and samples in one line; NULL = it does not train */
     struct pt_bar training_bar;
-    const char *beside; /* where the part of it is that is no phase; NULL = it is small, or a finding says it */
+    const char *beside;   /* where the part of it is that is no phase; NULL = it is small, or a finding says it */
     struct pt_lines left; /* processes that outlived it */
     const char *command;  /* one line; NULL = unknown */
     const char *log;      /* below the run directory; NULL = none */
