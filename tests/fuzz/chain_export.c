@@ -31,11 +31,15 @@ static void export_one(struct pt_session *session, const struct pt_exporter *exp
         pt_sink_close(sink, &result, &err);
 }
 
-void chain_export(struct pt_session *session, const char *folder)
+void chain_export_one(struct pt_session *session, const char *folder, pt_u32 which)
 {
-    for (pt_u32 i = 0; i < pt_n_exporters; i++) {
-        export_one(session, &pt_exporters[i], folder, false);
-        if (pt_exporters[i].has_stacks)
-            export_one(session, &pt_exporters[i], folder, true);
-    }
+    const struct pt_exporter *exporter = &pt_exporters[which % pt_n_exporters];
+    export_one(session, exporter, folder, exporter->has_stacks && which / pt_n_exporters % 2);
+}
+
+void chain_export_all(struct pt_session *session, const char *folder)
+{
+    for (pt_u32 i = 0; i < 2 * pt_n_exporters; i++)
+        if (i < pt_n_exporters || pt_exporters[i % pt_n_exporters].has_stacks)
+            chain_export_one(session, folder, i);
 }

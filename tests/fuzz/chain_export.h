@@ -7,6 +7,8 @@
 
 #include "model/session.h"
 
-void chain_export(struct pt_session *session, const char *folder);
+void chain_export_all(struct pt_session *session, const char *folder);
+/* Any number chooses one of them, with or without what is off CPU. */
+void chain_export_one(struct pt_session *session, const char *folder, pt_u32 which);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "model/text/read.h"
@@ -21,6 +22,7 @@
 #include "chain_export.h"
 #include "chain_input.h"
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);
 
@@ -104,25 +106,42 @@ static void write_run_json(const uint8_t *data, size_t n)
         return;
 }
 
-static void render(const struct pt_report *report)
-{
-    const struct pt_report_options options = {.top = 10};
-    PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_report_build(&report->profile, &report->findings, &options);
-    const struct pt_render_options plain = {0},
-                                   screen = {.width = 80, .utf8 = true, .color = true, .is_terminal = true},
-                                   full = {.width = 120, .utf8 = true, .is_full = true}, one = {.finding = 1};
-    const struct pt_render_options *const of_text[] = {&plain, &screen, &full, &one};
-    PT_AUTO(pt_str_fini) struct pt_str out = {0};
-#define RENDERER(name, file_name)                                                                                      \
-    pt_str_clear(&out);                                                                                                \
-    pt_render_##name(doc, &plain, &out);
+enum form {
+#define RENDERER(name, file_name) FORM_##name,
 #include "report/renderers.def"
 #undef RENDERER
-    for (size_t i = 1; i < sizeof of_text / sizeof of_text[0]; i++)
-        if (!of_text[i]->finding || doc->findings.n) {
-            pt_str_clear(&out);
-            pt_render_text(doc, of_text[i], &out);
-        }
+    FORM_screen,
+    FORM_full,
+    FORM_finding,
+    FORM__COUNT
+};
+
+static void render(const struct pt_doc *doc, enum form form)
+{
+    static const struct pt_render_options plain = {0},
+                                          screen = {.width = 80, .utf8 = true, .color = true, .is_terminal = true},
+                                          full = {.width = 120, .utf8 = true, .is_full = true}, one = {.finding = 1};
+    PT_AUTO(pt_str_fini) struct pt_str out = {0};
+    switch (form) {
+#define RENDERER(name, file_name)                                                                                      \
+    case FORM_##name:                                                                                                  \
+        pt_render_##name(doc, &plain, &out);                                                                           \
+        break;
+#include "report/renderers.def"
+#undef RENDERER
+    case FORM_screen:
+        pt_render_text(doc, &screen, &out);
+        break;
+    case FORM_full:
+        pt_render_text(doc, &full, &out);
+        break;
+    case FORM_finding:
+        if (doc->findings.n)
+            pt_render_text(doc, &one, &out);
+        break;
+    case FORM__COUNT:
+        break;
+    }
 }
 
 static void dump(struct pt_session *session)
@@ -131,6 +150,44 @@ static void dump(struct pt_session *session)
     PT_AUTO(pt_fclosep) FILE *nowhere = fopen("/dev/null", "we");
     if (nowhere)
         pt_session_write_text(session, nowhere, &err);
+}
+
+/* Inputs that are played by name go into everything; of a million mutated ones each goes into one form of report, one
+ * export or the dump: three times as many are tried in an hour, and each form has its share. */
+static bool is_played;
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    struct stat st;
+    is_played = *argc > 1 && stat((*argv)[*argc - 1], &st) == 0 && S_ISREG(st.st_mode);
+    return 0;
+}
+
+static pt_u32 drawn_from(const uint8_t *data, size_t size)
+{
+    pt_u32 hash = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ data[i]) * 16777619u;
+    return hash ^ hash >> 16;
+}
+
+static void use(const struct pt_report *report, pt_u32 drawn)
+{
+    const struct pt_report_options options = {.top = 10};
+    PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_report_build(&report->profile, &report->findings, &options);
+    for (pt_u32 form = 0; form < FORM__COUNT; form++)
+        if (is_played || form == drawn % FORM__COUNT)
+            render(doc, (enum form)form);
+}
+
+static void hand_on(struct pt_session *session, pt_u32 drawn)
+{
+    if (is_played || drawn % 8 == 0)
+        dump(session);
+    if (is_played)
+        chain_export_all(session, folder);
+    else if (drawn % 8 != 0)
+        chain_export_one(session, folder, drawn / 8);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -144,10 +201,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (patches)
             chain_apply(folder, data + text + 1, patches);
         if (pt_report_open(folder, &report, &err) == 0) {
-            render(&report);
-            struct pt_session *session = pt_run_session(&report.run);
-            dump(session);
-            chain_export(session, folder);
+            const pt_u32 drawn = drawn_from(data, size);
+            use(&report, drawn);
+            hand_on(pt_run_session(&report.run), drawn);
         }
         pt_report_close(&report);
     }
