@@ -102,6 +102,7 @@ CASES = [
     look_alike("own_state"),
     look_alike("prepares_first", needs_torch=True),
     look_alike("metadata_storm"),
+    look_alike("lists_its_data"),
     look_alike("slow_imports"),
     look_alike("collector_in_the_way"),
     look_alike("rewritten_files"),

@@ -140,7 +140,7 @@ static void event(void *state, const struct pt_event *e)
     struct calls *calls = &metadata->stages[stage];
     const pt_u64 around_ns = pt_gap_before(&metadata->gaps, e, counts, LONGEST_GAP_NS);
     calls->around_ns += around_ns;
-    calls->events += counts;
+    calls->events += counts && e->desc->kind != PT_KIND_meta_read_dir; /* of many entries, one event */
     if (counts && is_change(e)) {
         calls->changes++;
         calls->changes_ns += (pt_u64)e->duration_ns + around_ns;
@@ -238,7 +238,9 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
     }
     /* Events may have been overwritten: the gaps of the rest are scaled up to all calls. */
     const struct calls *seen = &metadata->stages[stage];
-    const double scale = seen->events ? fmax(1, (double)sum.calls / (double)seen->events) : 1;
+    const struct pt_kind_totals entries = pt_profile_stage_totals(profile, stage, PT_KIND_meta_read_dir);
+    const double scale =
+        seen->events ? fmax(1, but_for((double)sum.calls, (double)entries.calls) / (double)seen->events) : 1;
     /* What a program is made of is not its data. */
     const double imports_s = scale * (double)seen->of_imports.ns / 1e9;
     const double imports_around_s = scale * (double)seen->of_imports.around_ns / 1e9;

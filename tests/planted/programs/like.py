@@ -101,6 +101,15 @@ def metadata_storm():
         planted.compute(0.003)
 
 
+def lists_its_data():
+    """Lists its files before each step: as many calls as names, each from memory, in a hundredth of the time."""
+    for _ in range(200):
+        for name in os.listdir("data"):
+            assert name
+        planted.compute(0.01)
+        os.stat("data/0")
+
+
 def slow_imports():
     """Two hundred modules, and each is where it is looked for first."""
     sys.path.insert(0, "modules")
