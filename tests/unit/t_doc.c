@@ -162,6 +162,33 @@ static void markdown_stays_below_its_limit(void **state)
     pt_doc_free(doc);
 }
 
+/* What is about memory promises no seconds, and is shown; nobody begins with a hundredth of the run. */
+static void small_findings_are_counted_not_shown(void **state)
+{
+    (void)state;
+    static const struct pt_finding of[] = {
+        {.rule = "a", .title = "Files are slow", .remedy = "pack", .gain_upper_s = 3, .gain_upper_percent = 30},
+        {.rule = "b", .title = "Locks are slow", .remedy = "split", .gain_upper_s = 0.1, .gain_upper_percent = 1},
+        {.rule = "c", .title = "Memory grows", .remedy = "bound"},
+    };
+    struct pt_session session = {0};
+    const struct pt_profile profile = {.session = &session};
+    struct pt_doc *doc = pt_doc_new();
+    doc->profile = &profile;
+    doc->verdict = "It ran.";
+    for (size_t i = 0; i < 3; i++)
+        pt_vec_push(&doc->findings, ((struct pt_doc_finding){.of = &of[i], .number = (pt_u32)i + 1}));
+    const struct pt_render_options options = {.width = 80};
+    struct pt_str text = {0};
+    pt_render_text(doc, &options, &text);
+    assert_non_null(strstr(text.text, "Files are slow"));
+    assert_null(strstr(text.text, "Locks are slow"));
+    assert_non_null(strstr(text.text, "Memory grows"));
+    assert_non_null(strstr(text.text, "... and 1 more"));
+    pt_str_fini(&text);
+    pt_doc_free(doc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +196,7 @@ int main(void)
         cmocka_unit_test(narrow_tables_lose_columns_from_the_right),
         cmocka_unit_test(unknown_values_are_null_with_a_reason),
         cmocka_unit_test(markdown_stays_below_its_limit),
+        cmocka_unit_test(small_findings_are_counted_not_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,17 +31,30 @@ static int by_time(const void *a, const void *b)
     return x == y ? 0 : x < y ? 1 : -1;
 }
 
+/* Ranks import the same, each when it has a CPU: which takes longer with it says nothing of their work. */
+static bool imports(const struct pt_stack_frame *frames, pt_u32 n)
+{
+    for (pt_u32 i = 0; i < n; i++)
+        if (frames[i].flags & PT_FRAME_OF_PYTHON && pt_python_is_importer(frames[i].file))
+            return true;
+    return false;
+}
+
 static void keep(struct pt_profile *profile, pt_u32 stage, struct rank_sums *sums)
 {
     if (sums->n)
         qsort(sums->items, sums->n, sizeof *sums->items, by_time);
-    for (size_t i = 0; i < sums->n && i < MOST_STACKS && sums->items[i].s > 0; i++) {
+    pt_u32 kept = 0;
+    for (size_t i = 0; i < sums->n && kept < MOST_STACKS && sums->items[i].s > 0; i++) {
         const struct rank_sum *sum = &sums->items[i];
         struct pt_stack_frame frames[PT_STACK_FRAMES];
         const pt_u32 n = sum->place
                              ? pt_python_stack(sum->place->process, sum->place->stack, &profile->stacks.texts, frames)
                              : pt_cpu_stack(&profile->facts->views[stage], sum->frame, frames);
+        if (imports(frames, n))
+            continue;
         struct pt_stack *stack = pt_stacks_add(&profile->stacks, stage, frames, n);
+        kept++;
         stack->part = PT_STACK_ANY_PART;
         stack->cost[PT_STACK_RANK_S] = sum->s;
     }

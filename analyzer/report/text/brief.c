@@ -16,6 +16,9 @@
 #include "bar.h"
 #include "training.h"
 
+/* Of the run: less is lost in what two runs differ by. */
+#define SMALL_PERCENT 2.0
+
 enum {
     MOST_STAGES = 20,
     MOST_FINDINGS = 5,
@@ -310,14 +313,11 @@ static void put_detail(const struct pt_text_out *t, const char *label, const cha
     end_line(t);
 }
 
-static void put_some(const struct pt_text_out *t, const struct pt_doc *doc, const struct pt_doc_finding *items,
-                     size_t n)
+static void put_one(const struct pt_text_out *t, const struct pt_doc *doc, const struct pt_doc_finding *finding)
 {
-    for (size_t i = 0; i < n; i++) {
-        put_headline(t, doc, &items[i]);
-        put_detail(t, "where", items[i].where, false);
-        put_detail(t, "do", items[i].of->remedy, true);
-    }
+    put_headline(t, doc, finding);
+    put_detail(t, "where", finding->where, false);
+    put_detail(t, "do", finding->of->remedy, true);
 }
 
 /* Below findings a word is enough: they say what to do. */
@@ -333,21 +333,34 @@ static void put_observations(const struct pt_text_out *t, const struct pt_doc *d
     if (doc->findings.n && n)
         pt_text_wrapped(t, "Besides, no problem by itself:", 0);
     pt_str_add(t->out, !doc->findings.n || n ? "\n" : "");
-    put_some(t, doc, doc->observations.items, n);
+    for (size_t i = 0; i < n; i++)
+        put_one(t, doc, &doc->observations.items[i]);
+}
+
+/* Nobody begins with it, unless there is nothing else. What is about no seconds is never small. */
+static bool is_small(const struct pt_doc *doc, size_t i)
+{
+    const struct pt_finding *of = doc->findings.items[i].of;
+    return i > 0 && of->gain_upper_s > 0 && of->gain_upper_percent < SMALL_PERCENT;
 }
 
 static void put_findings(const struct pt_text_out *t, const struct pt_doc *doc)
 {
-    const size_t n = doc->findings.n < MOST_FINDINGS ? doc->findings.n : MOST_FINDINGS;
-    if (n) {
+    size_t n_shown = 0;
+    if (doc->findings.n) {
         pt_str_char(t->out, '\n');
         put_bold(t, "Fix first");
         pt_str_add(t->out, doc->findings.n > 1 ? "  (what they could save may overlap)\n" : "\n");
-        put_some(t, doc, doc->findings.items, n);
     }
-    if (doc->findings.n > MOST_FINDINGS)
-        pt_str_printf(t->out, "  ... and %zu more: proftrace report --full\n", doc->findings.n - MOST_FINDINGS);
-    if (!n || (doc->observations.n && n < MOST_FINDINGS))
+    for (size_t i = 0; i < doc->findings.n && n_shown < MOST_FINDINGS; i++) {
+        if (is_small(doc, i))
+            continue;
+        put_one(t, doc, &doc->findings.items[i]);
+        n_shown++;
+    }
+    if (doc->findings.n > n_shown)
+        pt_str_printf(t->out, "  ... and %zu more: proftrace report --full\n", doc->findings.n - n_shown);
+    if (!n_shown || (doc->observations.n && n_shown < MOST_FINDINGS))
         put_observations(t, doc);
 }
 
