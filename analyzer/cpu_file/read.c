@@ -5,7 +5,6 @@
  */
 #include "read.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include "util/map.h"
 #include "util/mem.h"
 #include "util/vec.h"
+#include "jit_maps.h"
 #include "python_name.h"
 #include "switches.h"
 
@@ -432,38 +432,6 @@ static bool read_header(FILE *file, struct pt_cpu_header *ret_header, pt_u64 *le
     return fseek(file, header->header_bytes, SEEK_SET) == 0;
 }
 
-/* Whose names a file of the directory has: the number of a process's main thread; 0 = of none of this stage. */
-static pt_u32 thread_of_jit_map(const char *file_name, pt_u32 stage)
-{
-    char expected[64];
-    unsigned of_stage, thread;
-    if (sscanf(file_name, PT_CPU_JIT_FORMAT, &of_stage, &thread) != 2 || of_stage != stage)
-        return 0;
-    snprintf(expected, sizeof expected, PT_CPU_JIT_FORMAT, of_stage, thread);
-    return strcmp(file_name, expected) ? 0 : thread;
-}
-
-/* Only where code ran that is in no file. The directory is read, not each of its processes asked for: few have one. */
-static void read_jit_maps(struct pt_cpu_data *data, const char *directory, pt_u32 stage)
-{
-    bool ran = false;
-    for (size_t i = PT_CPU_MODULE__FIRST; i < data->n_modules && !ran; i++)
-        ran = !*data->modules[i].path && i != data->python_module;
-    DIR *listed = ran ? opendir(directory) : NULL;
-    for (struct dirent *entry; listed && (entry = readdir(listed));) {
-        const pt_u32 i = thread_of_jit_map(entry->d_name, stage);
-        struct pt_jit_map *map = i && i < data->n_threads && data->threads[i].pid == data->threads[i].tid
-                                     ? pt_jit_map_read(directory, stage, i)
-                                     : NULL;
-        if (map && !data->jit_maps)
-            data->jit_maps = pt_calloc(data->n_threads, sizeof *data->jit_maps);
-        if (map)
-            data->jit_maps[i] = map;
-    }
-    if (listed)
-        closedir(listed);
-}
-
 /* Of threads that have ended the kernel's count is the last word. */
 static void bind_ended(struct reader *r)
 {
@@ -499,7 +467,7 @@ static int read_profile(const char *directory, pt_u32 stage, bool only_times, st
         bind_ended(&r);
     free(r.on_cpu.items);
     if (!only_times)
-        read_jit_maps(r.data, directory, stage);
+        pt_jit_maps_read(r.data, directory, stage);
     *ret_data = r.data;
     return 0;
 }

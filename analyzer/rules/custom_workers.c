@@ -110,6 +110,7 @@ bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt
  * function that does nothing but compute is known by itself, with the small ones of the program that it calls. */
 #define LEAST_PREPARING_PERCENT 25
 #define LEAST_OF_FUNCTION_PERCENT 10
+#define LEAST_FRAMEWORK 0.1
 #define ABOUT_THE_SAME 0.9
 #define LEAST_OWN 0.5 /* of a step of a training, about a third */
 
@@ -138,12 +139,23 @@ static struct pt_own_function costliest_function(struct pt_profile *profile, pt_
     return most;
 }
 
+/* Beside workers, which load its data, a process that hardly ever asks a framework for anything trains nothing: its
+ * Python is the program. */
+static bool trains(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const double framework_s = pt_finding_number(finding, metrics, "training.operations_s") +
+                               pt_finding_number(finding, metrics, "training.dispatch_s");
+    return !(pt_finding_number(finding, metrics, "helpers.workers.count") > 0) ||
+           !(framework_s < LEAST_FRAMEWORK * pt_finding_number(finding, metrics, "training.python_s"));
+}
+
 bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const double training_s = pt_finding_number(finding, metrics, "training.window_s");
     const double preparing_s = pt_finding_number(finding, metrics, "training.preparing_s");
-    if (stage < 0 || is_dispatch(finding, metrics) || pt_finding_number(finding, metrics, "load.in_main.percent") >= 5)
+    if (stage < 0 || is_dispatch(finding, metrics) || !trains(finding, metrics) ||
+        pt_finding_number(finding, metrics, "load.in_main.percent") >= 5)
         return false;
     const struct pt_own_function function = costliest_function(profile, stage);
     const bool by_all = pt_finding_number(finding, metrics, "training.preparing_percent") >= LEAST_PREPARING_PERCENT;

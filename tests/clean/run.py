@@ -22,6 +22,8 @@ import page  # noqa: E402
 ABOVE = 0.05
 OURS = ("PROFTRACE_", "LD_PRELOAD", "PLANTED_", "RANDOM_")
 NOISE = ("noisy_neighbour", "cpu_above_threshold", "memory_above_threshold", "disk_above_threshold")
+# The system's own: a version manager (pyenv, asdf) puts a script before programs that waits for a dozen commands, one after another.
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Broken(Exception):
@@ -29,7 +31,7 @@ class Broken(Exception):
 
 
 def is_here(program):
-    return all(shutil.which(word) for word in program.needs) and not any(
+    return all(shutil.which(word, path=PATH) for word in program.needs) and not any(
         subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True, check=False).returncode for name in program.imports)
 
 
@@ -48,7 +50,7 @@ def play(build, program):
     folder, data = os.path.join(whole, "work"), os.path.join(whole, "data")
     os.mkdir(folder)
     port = free_port()
-    environment = {**{k: v for k, v in os.environ.items() if not k.startswith(OURS)}, "PROFTRACE_DIR": data}
+    environment = {**{k: v for k, v in os.environ.items() if not k.startswith(OURS)}, "PROFTRACE_DIR": data, "PATH": PATH}
     shell = lambda text: ["bash", "-c", filled(text, port)]  # noqa: E731
     try:
         if program.prepare:

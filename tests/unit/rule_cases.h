@@ -17,6 +17,14 @@ static const struct {
     struct figure fires[12];
     double silent;
 } rows[] = {
+    {"python_in_training",
+     {{"training.python_s", 3},
+      {"training.operations_s", 0.2},
+      {"training.preparing_s", 6.5},
+      {"helpers.workers.count", 1},
+      {"training.preparing_percent", 65},
+      {"training.dispatch_s", 0.2}},
+     0.01},
     {"io_pressure",
      {{"pressure.io.cost_s", 4},
       {"storage.sync.cost_s", 0.1},
