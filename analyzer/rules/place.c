@@ -69,6 +69,16 @@ static double add_to_line(struct spots *spots, const char *key, const struct pt_
     return spots->lines.items[*slot - 1] += stack->cost;
 }
 
+/* A library's threads and the start of a worker have no line of the program: such a place is told where it costs this
+ * much more than the program's own. */
+#define LIBRARY_COSTS_MORE 4
+
+static double weight(const struct spot *spot)
+{
+    const pt_u32 flags = spot->named ? spot->named->flags : 0;
+    return flags & PT_FRAME_OF_PYTHON && flags & PT_FRAME_SERVES ? spot->cost / LIBRARY_COSTS_MORE : spot->cost;
+}
+
 static struct spot heaviest(const struct pt_finding_stacks *stacks)
 {
     struct spots spots = {0};
@@ -92,7 +102,7 @@ static struct spot heaviest(const struct pt_finding_stacks *stacks)
             spots.items[*slot - 1].most = of_line;
             spots.items[*slot - 1].named = named;
         }
-        if (spots.items[*slot - 1].cost > spots.items[best].cost)
+        if (weight(&spots.items[*slot - 1]) > weight(&spots.items[best]))
             best = *slot - 1;
     }
     const struct spot spot = spots.items[best];
