@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include "python.h"
+#include "util/mem.h"
+
 static bool is_spawned_by_multiprocessing(const struct pt_process *process)
 {
     for (int i = 1; i < process->argc && i < 8; i++)
@@ -66,6 +69,30 @@ bool pt_is_worker(const struct pt_process *process)
         __atomic_store_n(seen, known, __ATOMIC_RELAXED);
     }
     return known == 2;
+}
+
+static double waited_for_children_ns(const struct pt_process *process)
+{
+    return (double)pt_totals_of(process->totals, PT_KIND_wait_child)->ns;
+}
+
+enum { MOST_GENERATIONS = 16 }; /* a trace may say anything of who is whose parent */
+
+/* Of a command that is a script of a shell the shell can say no more than who called it. */
+bool *pt_wait_for_waiters(const struct pt_session *session)
+{
+    bool *waits = pt_calloc(session->n_processes + 1, sizeof *waits);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i], *parent = process->parent;
+        const double ns = waited_for_children_ns(process);
+        if (!ns || !(pt_is_worker(process) || pt_process_has_python(process)))
+            continue;
+        for (int n = 0; parent && n < MOST_GENERATIONS && ns > waited_for_children_ns(parent) / 2; n++) {
+            waits[parent->index] = true;
+            parent = parent->parent;
+        }
+    }
+    return waits;
 }
 
 /* A fraction of each wait for a worker is receiving its result. It ranks the finding about the workers above one

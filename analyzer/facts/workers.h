@@ -21,6 +21,10 @@ static inline bool pt_is_main_thread(const struct pt_event *event)
     return event->thread->tid == event->process->pid;
 }
 
+/* By index of a process: whether it waits for children mostly because a worker or a program in Python among them waits
+ * for its own, which says better where commands are run. To be freed. */
+bool *pt_wait_for_waiters(const struct pt_session *session);
+
 /* Time that something took in the processes of a stage, and in its workers. */
 struct pt_split_time {
     struct pt_time_union of_others, of_workers;

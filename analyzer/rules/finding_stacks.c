@@ -60,12 +60,16 @@ static pt_u64 parts_of(const struct pt_finding *finding)
 }
 
 /* What a finding costs is counted over these threads: sleeps over the main threads of all processes, the waits in calls
- * on files and the network over all threads, what one thread waits for in another over the one that has to. */
+ * on files and the network over all threads, waits for commands where these are run, what one thread waits for in
+ * another over the one that has to. */
 static enum pt_stack_cost cost_of_waits(enum pt_time_part part)
 {
     const pt_u64 of_all =
         PART(PT_PART_file_read) | PART(PT_PART_file_write) | PART(PT_PART_file_meta) | PART(PT_PART_network);
-    return part == PT_PART_sleep ? PT_STACK_MAINS_CALL_S : of_all >> part & 1 ? PT_STACK_CALL_S : PT_STACK_MAIN_CALL_S;
+    return part == PT_PART_sleep        ? PT_STACK_MAINS_CALL_S
+           : part == PT_PART_child_wait ? PT_STACK_LAST_CALL_S
+           : of_all >> part & 1         ? PT_STACK_CALL_S
+                                        : PT_STACK_MAIN_CALL_S;
 }
 
 /* What of libc the program called, down to the kernel. */

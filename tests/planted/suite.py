@@ -81,6 +81,7 @@ CASES = [
     case("heap_churn.c", place=["main"]),
     case("fork_of_large_process.py", place=["python"]),
     case("idle_child_wait.py", place=["python"]),
+    Case("commands_in_a_fork.py", "idle_child_wait", place=["convert_all"]),
     case("sleep_polling.py", place=["python"]),
     Case("polling_in_a_child.c", "sleep_polling", place=["wait_for_file"]),
     case("long_sleeps.py", place=["python"]),

@@ -42,6 +42,7 @@ static void begin(void *state, struct pt_profile *profile)
     children->facts = profile->facts;
     children->processes = pt_calloc(session->n_processes, sizeof *children->processes);
     children->stages = pt_calloc(profile->stages.n, sizeof *children->stages);
+    children->wait_for_waiters = pt_wait_for_waiters(session);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         struct pt_children_process *own = &children->processes[process->index];
@@ -205,10 +206,11 @@ static void waited_for_child(struct pt_children *children, const struct pt_event
     const struct pt_process *target = is_pclose
                                           ? child_that_ended(children, e)
                                           : pt_process_of_pid(&children->facts->ids, e->result, pt_event_end_ns(e));
+    const bool is_worker = is_own_worker(children, target, e->process);
     /* One copy of itself that it waits for is a detour, several are a design. */
-    if (is_own_worker(children, target, e->process) && children->processes[e->process->index].n_workers > 1)
+    if (is_worker && children->processes[e->process->index].n_workers > 1)
         waited_for_worker(children, e);
-    else
+    else if (!is_worker || !children->wait_for_waiters[e->process->index])
         waited_for_command(children, e, target, NULL);
 }
 
@@ -356,6 +358,7 @@ static void finish(void *state, struct pt_profile *profile)
         pt_children_results(children, stage);
     free(children->processes);
     free(children->stages);
+    free(children->wait_for_waiters);
     free(children->commands.items);
     pt_map_fini(&children->by_command);
     pt_map_fini(&children->makers);

@@ -54,6 +54,7 @@ struct pt_children {
     const struct pt_facts *facts;
     struct pt_children_process *processes;
     struct pt_children_stage *stages;
+    bool *wait_for_waiters; /* by index of a process: for a worker that waits for its commands, which is no command */
     struct {
         PT_VEC(struct pt_child_command);
     } commands;

@@ -69,6 +69,22 @@ static pt_u8 *roles_of(const struct pt_profile *profile, pt_u32 stage)
     return roles;
 }
 
+/* By thread of the profile: those of processes that run commands themselves, if they wait for children. */
+static bool *last_waiters_of(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_session *session = profile->session;
+    PT_AUTO(pt_freep) bool *wait_for_waiters = pt_wait_for_waiters(session);
+    bool *last = pt_calloc(profile->facts->views[stage].data->n_threads + 1, sizeof *last);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        if (wait_for_waiters[process->index] || pt_profile_stage_of(profile, process) != stage)
+            continue;
+        for (pt_u32 j = 0; j < process->n_threads; j++)
+            last[pt_facts_cpu_thread(profile->facts, &process->threads[j])] = true;
+    }
+    return last;
+}
+
 static double most_of(const struct sum *sum)
 {
     return sum->part == PT_STACK_ANY_PART ? sum->cost[PT_STACK_CPU_S] : sum->cost[PT_STACK_CALL_S];
@@ -153,37 +169,50 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *role
     pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.imports_s", pt_real(imports_s));
 }
 
+struct whose { /* a thread's */
+    pt_u32 number;
+    const struct pt_path_thread *on_path;
+    enum role role;
+    bool waits_last;
+};
+
+static void add_call(double *cost, const struct whose *whose, bool is_critical, double s)
+{
+    const bool is_handed = whose->on_path->share > 0 && !is_critical;
+    cost[PT_STACK_CALL_S] += s;
+    cost[PT_STACK_MAIN_CALL_S] += is_critical ? s : 0;
+    cost[PT_STACK_MAINS_CALL_S] += whose->role != ROLE_OTHER && !is_handed ? s : 0;
+    cost[PT_STACK_LAST_CALL_S] += whose->waits_last ? s : 0;
+    cost[PT_STACK_WORKER_S] += is_of_worker((pt_u8)whose->role) ? s : 0;
+}
+
 /* Waits count for those of their length, as in the table of them; samples within a call for the time between two. */
-static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 thread,
-                       const struct pt_path_thread *on_path, enum role role)
+static void add_thread(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, const struct whose *whose)
 {
     const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, stage);
     const struct pt_cpu_view *view = &facts->views[stage];
+    const pt_u32 thread = whose->number;
     const bool has_waits = view->data->header.flags & PT_CPU_WAITS;
     const struct pt_off_weights weights = has_waits ? pt_off_cpu_weigh(cpu, thread) : (struct pt_off_weights){0};
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
         const bool waits = has_waits && state->flags & PT_CPU_HAS_STACK, runs = state->flags & PT_CPU_RAN;
-        if ((!waits && !(runs && state->part)) || (waits && role == ROLE_IDLE))
+        if ((!waits && !(runs && state->part)) || (waits && whose->role == ROLE_IDLE))
             continue;
-        const double s = waits ? pt_off_cpu_s(&weights, state) : view->sample_s[thread];
         const enum pt_time_part part = pt_off_cpu_part(state);
-        double *cost = cost_at(sums, view->frame_of[state->node], part);
-        cost[PT_STACK_CALL_S] += s;
-        const bool is_critical = pt_path_thread_is_critical(facts, on_path, state->start_ns, state->end_ns, part);
-        const bool is_handed = on_path->share > 0 && !is_critical;
-        cost[PT_STACK_MAIN_CALL_S] += is_critical ? s : 0;
-        cost[PT_STACK_MAINS_CALL_S] += role != ROLE_OTHER && !is_handed ? s : 0;
-        cost[PT_STACK_WORKER_S] += is_of_worker(role) ? s : 0;
+        add_call(cost_at(sums, view->frame_of[state->node], part), whose,
+                 pt_path_thread_is_critical(facts, whose->on_path, state->start_ns, state->end_ns, part),
+                 waits ? pt_off_cpu_s(&weights, state) : view->sample_s[thread]);
     }
 }
 
 void pt_cpu_stacks(struct pt_profile *profile, pt_u32 stage, const struct pt_path_thread *threads, pt_u32 critical)
 {
     PT_AUTO(pt_freep) pt_u8 *roles = roles_of(profile, stage);
+    PT_AUTO(pt_freep) bool *last = last_waiters_of(profile, stage);
     struct sums sums = {0};
     what_ran(profile, stage, roles, critical);
     for (pt_u32 i = 1; i < profile->facts->views[stage].data->n_threads; i++)
-        add_thread(&sums, profile->facts, stage, i, &threads[i], (enum role)roles[i]);
+        add_thread(&sums, profile->facts, stage, &(struct whose){i, &threads[i], (enum role)roles[i], last[i]});
     keep(profile, stage, &sums);
 }

@@ -9,6 +9,8 @@
 #include "analysis/analysis.h"
 #include "facts/python/frames.h"
 #include "facts/state.h"
+#include "facts/workers.h"
+#include "util/auto.h"
 #include "util/mem.h"
 
 enum { MOST_STACKS = 400 };
@@ -39,7 +41,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* What findings look for. */
-static void add_stack(struct pt_profile *profile, pt_u32 stage, const struct pt_place_sum *sum,
+static void add_stack(struct pt_profile *profile, pt_u32 stage, const struct pt_place_sum *sum, bool waits_last,
                       const struct pt_stack_frame *frames, pt_u32 n)
 {
     struct pt_stack *stack = pt_stacks_add(&profile->stacks, stage, frames, n);
@@ -47,6 +49,7 @@ static void add_stack(struct pt_profile *profile, pt_u32 stage, const struct pt_
     stack->cost[PT_STACK_CALL_S] = sum->s;
     stack->cost[PT_STACK_MAIN_CALL_S] = sum->main_s;
     stack->cost[PT_STACK_MAINS_CALL_S] = sum->main_s + sum->worker_s;
+    stack->cost[PT_STACK_LAST_CALL_S] = waits_last ? sum->s : 0;
     stack->cost[PT_STACK_WORKER_S] = sum->worker_s;
 }
 
@@ -114,16 +117,17 @@ struct sums {
 
 static void keep(struct pt_profile *profile, pt_u32 stage, const struct sums *sums)
 {
+    PT_AUTO(pt_freep) bool *wait_for_waiters = pt_wait_for_waiters(profile->session);
     struct found found = {0};
     for (size_t i = 0; i < sums->n && i < MOST_STACKS; i++) {
         struct pt_stack_frame frames[PT_STACK_FRAMES];
-        const pt_u32 n =
-            pt_python_stack(sums->items[i]->process, sums->items[i]->stack, &profile->stacks.texts, frames);
+        const struct pt_process *process = sums->items[i]->process;
+        const pt_u32 n = pt_python_stack(process, sums->items[i]->stack, &profile->stacks.texts, frames);
         const struct pt_stack_frame *own = pt_python_own_frame(frames, n);
         if (!own)
             continue;
         add_place(&found, sums->items[i], own);
-        add_stack(profile, stage, sums->items[i], frames, n);
+        add_stack(profile, stage, sums->items[i], !wait_for_waiters[process->index], frames, n);
     }
     if (found.n)
         qsort(found.items, found.n, sizeof *found.items, by_time_of_place);

@@ -222,7 +222,7 @@ static void show_memory(struct pt_torch_file *file, const struct pt_event *event
     char *at = pt_torch_begin(file, 'i', "cpu_instant_event", "[memory]", track, event->start_ns);
     at = pt_torch_arg(pt_put(at, ",\"s\":\"t\",\"args\":{"), "Device Type", 1);
     at = pt_torch_arg(pt_torch_arg(at, "Device Id", number), "Addr", (pt_i64)change->addr);
-    at = pt_torch_arg(at, "Bytes", event->tag == 1 ? -(pt_i64)change->bytes : (pt_i64)change->bytes);
+    at = pt_torch_arg(at, "Bytes", event->tag == 1 ? (pt_i64)(0 - change->bytes) : (pt_i64)change->bytes);
     at = pt_torch_arg(at, "Total Allocated", (pt_i64)device->allocated_bytes);
     pt_torch_end(file, pt_put(at, "}"));
     file->summary->instants++;
