@@ -7,6 +7,7 @@
 
 #include "conditions.h"
 #include "custom.h"
+#include "finding_stacks.h"
 #include "general.h"
 
 #define LEAST_DATA_PERCENT 20
@@ -37,16 +38,20 @@ static void find_in_own_loader(const struct pt_profile *profile, pt_i64 stage, s
 {
     static const enum pt_time_part waits[] = {PT_PART_file_read, PT_PART_network, PT_PART_data_wait,
                                               PT_PART_sleep,     PT_PART_lock,    PT_PART_child_wait};
-    const struct pt_metrics *metrics = &profile->metrics;
-    const double computing_s = stacks_s(profile, stage, PT_STACK_FETCH_S);
-    double most_s = 0;
+    /* Places of Python, and samples from outside, are of the same time. */
+    double in_part_s[2][PT_PART__COUNT] = {0}, most_s = stacks_s(profile, stage, PT_STACK_FETCH_S);
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        if ((pt_i64)stack->stage == stage && stack->part < PT_PART__COUNT && pt_is_in_loader(stack))
+            in_part_s[(stack->frames[0].flags & PT_FRAME_OF_PYTHON) != 0][stack->part] += stack->cost[PT_STACK_CALL_S];
+    }
     finding->place_kind = PT_PLACE_FETCH;
     finding->part = PT_PART_computing;
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-        const double s = pt_finding_number_or_0(finding, metrics, pt_time_parts[waits[i]].metric);
-        if (s > fmax(most_s, computing_s)) {
+        const double s = fmax(in_part_s[0][waits[i]], in_part_s[1][waits[i]]);
+        if (s > most_s) {
             most_s = s;
-            finding->place_kind = PT_PLACE_WAIT;
+            finding->place_kind = PT_PLACE_FETCH_WAIT;
             finding->part = waits[i];
         }
     }
@@ -61,6 +66,7 @@ bool pt_rule_steps_wait_for_data(struct pt_profile *profile, pt_i64 stage, struc
         return false;
     /* The first batch of each epoch is another matter: slow_first_batches. */
     finding->gain_upper_s = pt_finding_number(finding, metrics, "training.waits.cost_s");
+    finding->is_wait = true;
     pt_finding_add_metrics(finding, metrics,
                            "data_s:training.data_s share_percent:training.dataloader_percent "
                            "training_s:training.total_s workers:training.workers.count data_set:training.data_set "
@@ -103,14 +109,20 @@ bool pt_rule_importing(struct pt_profile *profile, pt_i64 stage, struct pt_findi
     return true;
 }
 
-/* An observation: whether a program needs it, nobody else knows. */
+/* An observation: whether a program needs it, nobody else knows. What steps wait for on a GPU, and checkpoints, have
+ * lines of their own. The CPU time is held against that of the training: on a busy machine it is less than the time. */
 bool pt_rule_beside_the_steps(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    const double other_s = pt_finding_number(finding, metrics, "training.other_s");
-    if (stage < 0 || !(pt_finding_number(finding, metrics, "training.other_percent") >= LEAST_BESIDE_PERCENT) ||
-        !(other_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)) ||
-        !(stacks_s(profile, stage, PT_STACK_BESIDE_S) >= other_s / 2))
+    const double training_s = pt_finding_number(finding, metrics, "training.total_s");
+    const double other_s = pt_finding_number(finding, metrics, "training.other_s") -
+                           pt_finding_number_or_0(finding, metrics, "training.checkpoint_s") -
+                           pt_finding_number_or_0(finding, metrics, "time.gpu_wait_s");
+    const double cpu_s = stacks_s(profile, stage, PT_STACK_TRAINING_S);
+    const double beside_s = stacks_s(profile, stage, PT_STACK_BESIDE_S);
+    if (stage < 0 || !(100 * other_s >= LEAST_BESIDE_PERCENT * training_s) ||
+        !(other_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)) || !(beside_s > 0) ||
+        !(beside_s >= cpu_s * other_s / training_s / 2))
         return false;
     finding->is_observation = true;
     finding->time_s = other_s;

@@ -139,13 +139,14 @@ static struct pt_own_function costliest_function(struct pt_profile *profile, pt_
     return most;
 }
 
-/* Beside workers, which load its data, a process that hardly ever asks a framework for anything trains nothing: its
- * Python is the program. */
+/* Beside workers, which load its data, a process that never steps, and hardly ever asks a framework for anything,
+ * trains nothing: its Python is the program. */
 static bool trains(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {
     const double framework_s = pt_finding_number(finding, metrics, "training.operations_s") +
                                pt_finding_number(finding, metrics, "training.dispatch_s");
-    return !(pt_finding_number(finding, metrics, "helpers.workers.count") > 0) ||
+    return pt_finding_number(finding, metrics, "training.optimizer_steps.count") > 0 ||
+           !(pt_finding_number(finding, metrics, "helpers.workers.count") > 0) ||
            !(framework_s < LEAST_FRAMEWORK * pt_finding_number(finding, metrics, "training.python_s"));
 }
 

@@ -20,13 +20,14 @@ enum pt_place_kind {
     PT_PLACE_DISK,    /* waits for files of all kinds */
     PT_PLACE_IMPORT,  /* waits for files of modules */
     PT_PLACE_CPU,
-    PT_PLACE_STEPS,     /* what a training computes, without what it starts with */
-    PT_PLACE_FORWARD,   /* of it, what is no backward pass: that does again what was called here */
-    PT_PLACE_PREPARING, /* of what a training computes, what is not the model */
-    PT_PLACE_BESIDE,    /* of a training, what is no phase of its steps */
-    PT_PLACE_FETCH,     /* what it reads samples with, in its own process */
-    PT_PLACE_RANK,      /* what the late rank does more than the others */
-    PT_PLACE_FAULT,     /* pages touched for the first time */
+    PT_PLACE_STEPS,      /* what a training computes, without what it starts with */
+    PT_PLACE_FORWARD,    /* of it, what is no backward pass: that does again what was called here */
+    PT_PLACE_PREPARING,  /* of what a training computes, what is not the model */
+    PT_PLACE_BESIDE,     /* of a training, what is no phase of its steps */
+    PT_PLACE_FETCH,      /* what it reads samples with, in its own process */
+    PT_PLACE_FETCH_WAIT, /* what it waits for there, in the part of the finding */
+    PT_PLACE_RANK,       /* what the late rank does more than the others */
+    PT_PLACE_FAULT,      /* pages touched for the first time */
     PT_PLACE_FORK,
     PT_PLACE_ALLOCATED,
     PT_PLACE_GROWTH,
@@ -61,11 +62,11 @@ struct pt_finding {
     pt_u32 order; /* of its row: of two that cost the same the first goes first */
     pt_i64 stage; /* index; -1 = the run */
     double gain_upper_s, gain_upper_percent;
-    bool always_shown;           /* about the capture or about memory: not measured in seconds */
-    bool is_general;             /* a part of the time that no rule explains: a row of general.def */
-    bool is_of_workers;          /* its title says so: titles.def */
-    bool is_wait;                /* what it costs was waited for, not computed: it queued for no CPU */
-    bool is_observation;         /* says where time goes: no problem, and no promise; its time instead of a gain */
+    bool always_shown;   /* about the capture or about memory: not measured in seconds */
+    bool is_general;     /* a part of the time that no rule explains: a row of general.def */
+    bool is_of_workers;  /* its title says so: titles.def */
+    bool is_wait;        /* what it costs was waited for, or timed by phases: queueing is in it, if there is any */
+    bool is_observation; /* says where time goes: no problem, and no promise; its time instead of a gain */
     double time_s, time_percent; /* of an observation: of the stage's main thread; percent of the run */
     enum pt_time_part part;      /* of the stage's time account, where it lies; PT_PART__COUNT = in none */
     enum pt_place_kind place_kind;

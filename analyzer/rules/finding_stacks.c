@@ -35,6 +35,7 @@ static const struct question {
     [PT_PLACE_PREPARING] = {PT_STACK_PREPARING_S, PT_STACK_CPU_S, "the CPU time"},
     [PT_PLACE_BESIDE] = {PT_STACK_BESIDE_S, PT_STACK_BESIDE_S, "the CPU time beside the steps"},
     [PT_PLACE_FETCH] = {PT_STACK_FETCH_S, PT_STACK_PREPARING_S, "the CPU time of loading"},
+    [PT_PLACE_FETCH_WAIT] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time"},
     [PT_PLACE_RANK] = {PT_STACK_RANK_S, PT_STACK_RANK_S, "what it has more"},
     [PT_PLACE_CPU] = {PT_STACK_CPU_S, PT_STACK_CPU_S, "the CPU time"},
     [PT_PLACE_FAULT] = {PT_STACK_FAULT_S, PT_STACK_FAULT_S, "the page faults"},
@@ -55,7 +56,8 @@ static pt_u64 parts_of(const struct pt_finding *finding)
         return ~WAITING_PARTS;
     if (finding->place_kind == PT_PLACE_RANK)
         return ~(pt_u64)0;
-    const bool is_wait = finding->place_kind == PT_PLACE_WAIT || finding->place_kind == PT_PLACE_WAIT_OF_ALL;
+    const bool is_wait = finding->place_kind == PT_PLACE_WAIT || finding->place_kind == PT_PLACE_WAIT_OF_ALL ||
+                         finding->place_kind == PT_PLACE_FETCH_WAIT;
     return is_wait ? PART(finding->part) : PART(PT_STACK_ANY_PART);
 }
 
@@ -99,6 +101,14 @@ static bool imports(const struct pt_stack *stack)
     return false;
 }
 
+bool pt_is_in_loader(const struct pt_stack *stack)
+{
+    for (pt_u32 i = 0; i < stack->n; i++)
+        if (stack->frames[i].flags & PT_FRAME_OF_PYTHON && strstr(stack->frames[i].file, "/torch/utils/data/"))
+            return true;
+    return false;
+}
+
 static const struct pt_stack_frame *innermost_of(const struct pt_stack *stack, const char *file, const char *function)
 {
     for (pt_u32 i = 0; function && i < stack->n; i++)
@@ -116,6 +126,8 @@ static bool belongs(const struct pt_finding *finding, const struct pt_stack *sta
         return calls(stack, n, forks);
     if (finding->place_kind == PT_PLACE_IMPORT)
         return imports(stack);
+    if (finding->place_kind == PT_PLACE_FETCH_WAIT)
+        return pt_is_in_loader(stack);
     return finding->place_kind != PT_PLACE_WAIT_OF_ALL || !calls(stack, n, joins);
 }
 

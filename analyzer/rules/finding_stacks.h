@@ -25,6 +25,9 @@ void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding
                        struct pt_finding_stacks *ret_stacks);
 void pt_finding_stacks_free(struct pt_finding_stacks *stacks);
 
+/* Whether PyTorch's loader called it, in the process that trains. */
+bool pt_is_in_loader(const struct pt_stack *stack);
+
 /* The frame that a user knows it by: of the function that the finding is about, else the nearest one that has a name
  * and is neither libc's, the kernel's, the interpreter's nor a standard library's; NULL = it has none. */
 const struct pt_stack_frame *pt_named_frame(const struct pt_finding_stack *stack);

@@ -75,8 +75,9 @@ static double add_to_line(struct spots *spots, const char *key, const struct pt_
 
 static double weight(const struct spot *spot)
 {
-    const pt_u32 flags = spot->named ? spot->named->flags : 0;
-    return flags & PT_FRAME_OF_PYTHON && flags & PT_FRAME_SERVES ? spot->cost / LIBRARY_COSTS_MORE : spot->cost;
+    const struct pt_stack_frame *named = spot->named;
+    const bool is_library = named && named->flags & PT_FRAME_OF_PYTHON && pt_python_is_library(named->file);
+    return is_library ? spot->cost / LIBRARY_COSTS_MORE : spot->cost;
 }
 
 static struct spot heaviest(const struct pt_finding_stacks *stacks)

@@ -82,11 +82,18 @@ struct beginning {
 static pt_u16 phase_of(const struct pt_cpu_function *function)
 {
     static const struct beginning beginnings[] = {
-        {"torch/nn/modules/module.py", "_call_impl", PT_IN_PHASE},
-        {"torch/optim/", "", PT_IN_PHASE},
-        {"torch/utils/data/", "", PT_IN_PHASE},
-        {"torch/autograd/", "backward", PT_IN_PHASE | PT_IN_BACKWARD},
-        {"torch/serialization.py", "", PT_IN_PHASE | PT_IN_SAVING},
+        {"/torch/nn/modules/module.py", "_call_impl", PT_IN_PHASE},
+        {"/torch/nn/modules/module.py", "zero_grad", PT_IN_PHASE},
+        {"/torch/optim/swa_utils.py", "", 0}, /* averages weights: beside the steps */
+        {"/torch/optim/lr_scheduler.py", "", 0},
+        {"/torch/optim/", "", PT_IN_PHASE},
+        {"/torch/amp/grad_scaler.py", "", PT_IN_PHASE},
+        {"/torch/cuda/amp/grad_scaler.py", "", PT_IN_PHASE},
+        {"/torch/utils/data/", "", PT_IN_PHASE},
+        {"/torch/autograd/", "backward", PT_IN_PHASE | PT_IN_BACKWARD},
+        {"/torch/serialization.py", "save", PT_IN_PHASE | PT_IN_SAVING},
+        {"/torch/serialization.py", "_open_zipfile_writer", PT_IN_PHASE | PT_IN_SAVING},
+        {"/torch/serialization.py", "load", PT_IN_DECODER}, /* behind the first step it is samples that are loaded */
     };
     const bool is_script = function->code == PT_CODE_SCRIPT && function->file;
     for (size_t i = 0; is_script && i < sizeof beginnings / sizeof *beginnings; i++)
@@ -177,7 +184,7 @@ static void count(struct share *share, pt_u16 kind, bool is_outside_calls, bool 
         return;
     share->decoder += is_decoder;
     share->backward += (kind & PT_IN_BACKWARD) != 0;
-    share->operation += is_framework && is_operation;
+    share->operation += is_framework && is_operation && !is_decoder;
     share->framework += is_framework && !is_operation && !is_decoder;
     share->decoder_fetch += is_fetch && is_decoder;
     share->framework_fetch += is_fetch && is_framework && !is_operation && !is_decoder;

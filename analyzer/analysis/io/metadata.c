@@ -35,9 +35,10 @@ struct directory {
 
 /* Of a stage. */
 struct calls {
-    pt_u64 events, around_ns;                /* around: gaps between them */
-    pt_u64 changes, changes_ns;              /* with the gaps before them */
-    pt_u64 opens, changing_opens, closes_ns; /* the closes of files that were made or emptied are changes, too */
+    pt_u64 events, around_ns;   /* around: gaps between them */
+    pt_u64 changes, changes_ns; /* with the gaps before them */
+    pt_u64 opens, changing_opens, closes,
+        closes_ns; /* the closes of files that were made or emptied are changes, too */
     struct {
         pt_u64 calls, failed, stats, ns, around_ns;
     } of_imports;
@@ -143,6 +144,7 @@ static void event(void *state, const struct pt_event *e)
     calls->around_ns += around_ns;
     calls->events += counts && e->desc->kind != PT_KIND_meta_read_dir; /* of many entries, one event */
     calls->opens += e->desc->kind == PT_KIND_io_open;
+    calls->closes += e->desc->kind == PT_KIND_io_close;
     calls->closes_ns += e->desc->kind == PT_KIND_io_close ? (pt_u64)e->duration_ns + around_ns : 0;
     if (counts && is_change(e)) {
         calls->changing_opens += e->desc->kind == PT_KIND_io_open;
@@ -251,7 +253,9 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
     const double calls = but_for((double)sum.calls, scale * (double)seen->of_imports.calls);
     const double wait_s = but_for((double)sum.ns / 1e9, imports_s);
     const double all_s = wait_s + but_for(scale * (double)seen->around_ns / 1e9, imports_around_s);
-    const double of_closes = seen->opens ? (double)seen->changing_opens / (double)seen->opens : 0;
+    /* Of pipes and sockets, too, which nobody opened. */
+    const double all_closes = fmax((double)seen->closes, (double)seen->opens);
+    const double of_closes = all_closes > 0 ? (double)seen->changing_opens / all_closes : 0;
     const double changes_ns = (double)seen->changes_ns + of_closes * (double)seen->closes_ns;
     const double changes_s = fmin(all_s, scale * changes_ns / 1e9);
     /* Files that are replaced are written each time: that goes, too. Pipes are written, as well, so that it is a part.

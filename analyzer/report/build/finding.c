@@ -143,6 +143,7 @@ static void add_behind(const struct pt_build *b, struct pt_doc_finding *finding)
     static const enum pt_view views[] = {
         [PT_PLACE_NOWHERE] = PT_VIEW__COUNT,
         [PT_PLACE_WAIT] = PT_VIEW_off_cpu_stacks,
+        [PT_PLACE_FETCH_WAIT] = PT_VIEW_off_cpu_stacks,
         [PT_PLACE_WAIT_OF_ALL] = PT_VIEW_off_cpu_stacks,
         [PT_PLACE_WORKERS] = PT_VIEW_off_cpu_stacks,
         [PT_PLACE_DISK] = PT_VIEW_off_cpu_stacks,
