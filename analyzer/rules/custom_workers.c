@@ -165,7 +165,8 @@ bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct
                              !(by_all && function.with_s < preparing_s / 2);
     if (!by_all && !by_function)
         return false;
-    finding->gain_upper_s = by_all ? preparing_s : function.with_s; /* what it asks a framework for is for itself */
+    /* What it asks a framework for is for itself, as what it asks NumPy for. */
+    finding->gain_upper_s = fmax(by_all ? preparing_s : 0, by_function ? function.with_s : 0);
     if (by_function) {
         finding->in_function = function.function;
         finding->in_file = function.file;

@@ -135,13 +135,16 @@ static pt_u32 most_at_once(const struct workers *workers)
     return most;
 }
 
-/* Compared is what they did, not what they queued for a CPU to do it: that is also what other programs took. */
+/* Compared is what they did, not what they queued for a CPU to do it: that is also what other programs took. They may
+ * have queued while they were given work, too. */
 static double done_ns(const struct pt_children *children, pt_u32 stage, const struct pt_process *process)
 {
     const struct pt_thread *main_one = pt_main_thread(process);
     const pt_u32 thread = main_one ? pt_facts_cpu_thread(children->facts, main_one) : 0;
     const struct pt_cpu_data *data = pt_facts_cpu(children->facts, stage)->data;
-    return fmax(busy_ns(children, process) - (thread ? (double)pt_cpu_runnable_ns(&data->times[thread]) : 0), 0);
+    const double busy = busy_ns(children, process), cpu_ns = pt_image_use(children->facts, process).cpu_ns;
+    const double queued_ns = thread ? (double)pt_cpu_runnable_ns(&data->times[thread]) : 0;
+    return fmax(busy - queued_ns, isnan(cpu_ns) ? 0 : fmin(cpu_ns, busy));
 }
 
 struct balance {
@@ -207,7 +210,8 @@ static void set_balance(const struct pt_children *children, pt_u32 stage, const 
     pt_metrics_set(metrics, scope, "helpers.imbalance.busy_percent",
                    percent(balance.most_ns, life_ns(balance.busiest)));
     pt_metrics_set(metrics, scope, "helpers.imbalance.pid", pt_integer(balance.busiest->pid));
-    pt_metrics_set(metrics, scope, "helpers.imbalance.cost_s", pt_real(share * wait_s));
+    pt_metrics_set(metrics, scope, "helpers.imbalance.cost_s",
+                   pt_real(share * fmin(wait_s, busy_ns(children, balance.busiest) / 1e9)));
 }
 
 /* After a fork the parent faults on each page that it writes next; measured, of the fork's time: 0.37. */

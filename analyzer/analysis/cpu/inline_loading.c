@@ -23,13 +23,14 @@
 /* Python's part of reading samples is loading, where at least this share of the time is in files of data or decoders.
  */
 #define LEAST_READING_SHARE 0.01
+#define LEAST_READ_OF_ARRAYS 0.002 /* of the time; the page cache is fast */
 /* Of Python in a training loop, for the time that a framework takes to find out what to do; measured, 16,000 steps of a
  * small model: 0.43. */
 #define PYTHON_OF_DISPATCH 0.5
 
 /* Of the main thread, in samples; all but the first of its training. */
 struct share {
-    double all, decoder, framework, operation, python, backward;
+    double all, decoder, arrays, framework, operation, python, backward;
     double fetch, decoder_fetch; /* in a loader: what is no decoder, and what is */
     double framework_fetch;      /* of framework, in a loader */
     double in_training_s;        /* from its first to its last */
@@ -102,6 +103,11 @@ static pt_u16 phase_of(const struct pt_cpu_function *function)
     return 0;
 }
 
+static bool is_of_arrays(const struct pt_cpu_function *function)
+{
+    return function->code == PT_CODE_DECODER && function->module && strstr(function->module, "_multiarray_umath");
+}
+
 static pt_u16 kind_of(const struct pt_cpu_function *function)
 {
     static const char *const steps[] = {"at::_ops::", NULL}, *const backward[] = {"torch::autograd::Engine", NULL};
@@ -114,7 +120,8 @@ static pt_u16 kind_of(const struct pt_cpu_function *function)
                     (function->code == PT_CODE_LOADER ? PT_IN_LOADER : 0) |
                     (begins(function->name, steps) ? PT_IN_STEP : 0) |
                     (begins(function->name, backward) ? PT_IN_STEP | PT_IN_BACKWARD | PT_IN_PHASE : 0) |
-                    (is_fetch(function) ? PT_IN_FETCH : 0) | phase_of(function));
+                    (is_fetch(function) ? PT_IN_FETCH : 0) | (is_of_arrays(function) ? PT_IN_ARRAYS : 0) |
+                    phase_of(function));
 }
 
 /* Many operations are a loop in such a function, or in one that it calls, whose name a stripped library does not have.
@@ -183,6 +190,7 @@ static void count(struct share *share, pt_u16 kind, bool is_outside_calls, bool 
     if (kind & PT_IN_SAVING)
         return;
     share->decoder += is_decoder;
+    share->arrays += is_decoder && kind & PT_IN_ARRAYS;
     share->backward += (kind & PT_IN_BACKWARD) != 0;
     share->operation += is_framework && is_operation && !is_decoder;
     share->framework += is_framework && !is_operation && !is_decoder;
@@ -243,7 +251,10 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     if (!main_thread || !is_training || share.all <= 0 || wall_s <= 0)
         return;
     const double sample_s = view->sample_s[main_thread];
-    const double decode_s = share.decoder * sample_s, read_s = files_s(metrics, stage);
+    const double read_s = files_s(metrics, stage);
+    /* Who neither has a loader nor reads files computes with his arrays. */
+    const bool are_samples = is_loader_seen || read_s >= LEAST_READ_OF_ARRAYS * wall_s;
+    const double decode_s = (share.decoder - (are_samples ? 0 : share.arrays)) * sample_s;
     const double preparing_s =
         fmax(fmax(0, share.python - PYTHON_OF_DISPATCH * share.framework), share.fetch) * sample_s;
     pt_metrics_set(metrics, scope, "training.dispatch_percent", pt_real(100 * share.framework * sample_s / wall_s));

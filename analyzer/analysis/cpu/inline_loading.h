@@ -19,7 +19,8 @@ enum pt_training_code {
     PT_IN_BACKWARD = 64,
     PT_IN_FETCH = 128, /* a loader without workers reads the samples of a batch */
     PT_IN_PHASE = 256, /* a loader, a module, a backward pass or an optimizer: the rest of a loop is beside the steps */
-    PT_IN_SAVING = 512, /* of checkpoints: no step, whoever of the framework does it */
+    PT_IN_ARRAYS = 1024, /* NumPy's, which decodes as well as computes */
+    PT_IN_SAVING = 512,  /* of checkpoints: no step, whoever of the framework does it */
 };
 
 /* From the first time that a thread is seen in an operation, or reads a batch, to the last: before it programs start,

@@ -136,7 +136,7 @@ static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *
         cost[PT_STACK_CRITICAL_OWN_S] += is_own ? s : 0;
         cost[PT_STACK_TRAINING_S] += trains ? s : 0;
         cost[PT_STACK_TRAINING_OWN_S] += trains && is_own ? s : 0;
-        const bool is_beside = trains && !(codes[frame] & PT_IN_PHASE) && state->part != PT_PART_gpu_wait;
+        const bool is_beside = trains && !(codes[frame] & PT_IN_PHASE) && state->part != PT_PART_gpu_wait + 1;
         cost[PT_STACK_BESIDE_S] += is_beside ? s : 0;
         cost[PT_STACK_BACKWARD_S] += codes[frame] & PT_IN_BACKWARD ? s : 0;
     }
