@@ -183,21 +183,25 @@ struct pt_training_window pt_training_window(const struct pt_cpu_view *view, con
     return (struct pt_training_window){window.start_ns - apart_ns, window.end_ns + apart_ns};
 }
 
+/* A decoder may ask a framework for something: that is decoding. */
 static void count(struct share *share, pt_u16 kind, bool is_outside_calls, bool runs_python)
 {
-    const bool is_decoder = kind & PT_IN_DECODER, is_framework = kind & PT_IN_FRAMEWORK, is_fetch = kind & PT_IN_FETCH;
-    const bool is_operation = kind & PT_IN_OPERATION;
+    const bool is_framework = kind & PT_IN_FRAMEWORK, is_fetch = kind & PT_IN_FETCH;
+    const bool dispatches = is_framework && !(kind & PT_IN_OPERATION);
     if (kind & PT_IN_SAVING)
         return;
-    share->decoder += is_decoder;
-    share->arrays += is_decoder && kind & PT_IN_ARRAYS;
     share->backward += (kind & PT_IN_BACKWARD) != 0;
-    share->operation += is_framework && is_operation && !is_decoder;
-    share->framework += is_framework && !is_operation && !is_decoder;
-    share->decoder_fetch += is_fetch && is_decoder;
-    share->framework_fetch += is_fetch && is_framework && !is_operation && !is_decoder;
-    share->fetch += is_fetch && !is_decoder && is_outside_calls;
-    share->python += !is_framework && !is_decoder && is_outside_calls && runs_python;
+    if (kind & PT_IN_DECODER) {
+        share->decoder++;
+        share->arrays += (kind & PT_IN_ARRAYS) != 0;
+        share->decoder_fetch += is_fetch;
+        return;
+    }
+    share->operation += is_framework && !dispatches;
+    share->framework += dispatches;
+    share->framework_fetch += is_fetch && dispatches;
+    share->fetch += is_fetch && is_outside_calls;
+    share->python += !is_framework && is_outside_calls && runs_python;
 }
 
 static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu, pt_u32 thread)
@@ -235,6 +239,17 @@ static double files_s(const struct pt_metrics *metrics, pt_u32 stage)
     return s;
 }
 
+static bool has_loader(const struct share *share)
+{
+    return share->fetch + share->decoder_fetch >= LEAST_FETCHES;
+}
+
+/* Samples in which data was decoded. Who neither has a loader nor reads files computes with arrays. */
+static double decoded(const struct share *share, double share_read)
+{
+    return share->decoder - (has_loader(share) || share_read >= LEAST_READ_OF_ARRAYS ? 0 : share->arrays);
+}
+
 /* What Python takes more than its part of a training loop prepares data. */
 void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view, pt_u32 main_thread)
 {
@@ -244,7 +259,7 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     /* What others took of the CPUs says nothing about the program. */
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9 -
                           (main_thread ? (double)pt_cpu_runnable_ns(&view->data->times[main_thread]) / 1e9 : 0);
-    const bool is_loader_seen = share.fetch + share.decoder_fetch >= LEAST_FETCHES;
+    const bool is_loader_seen = has_loader(&share);
     const double trains = share.framework + share.operation;
     const bool is_training =
         trains >= LEAST_TRAINING_SHARE * share.all || share.backward >= LEAST_BACKWARD || is_loader_seen;
@@ -252,9 +267,7 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
         return;
     const double sample_s = view->sample_s[main_thread];
     const double read_s = files_s(metrics, stage);
-    /* Who neither has a loader nor reads files computes with his arrays. */
-    const bool are_samples = is_loader_seen || read_s >= LEAST_READ_OF_ARRAYS * wall_s;
-    const double decode_s = (share.decoder - (are_samples ? 0 : share.arrays)) * sample_s;
+    const double decode_s = decoded(&share, read_s / wall_s) * sample_s;
     const double preparing_s =
         fmax(fmax(0, share.python - PYTHON_OF_DISPATCH * share.framework), share.fetch) * sample_s;
     pt_metrics_set(metrics, scope, "training.dispatch_percent", pt_real(100 * share.framework * sample_s / wall_s));

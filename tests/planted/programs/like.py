@@ -59,20 +59,22 @@ def packed_file():
 
 
 def own_state():
-    """Reads its state, changes it and writes it, each time."""
+    """Reads its state, changes it and writes it, each time. In memory: there are disks that take a millisecond to empty a file."""
     import json
+    import tempfile
 
-    def change(step):
-        with open("state.json") as file:
+    def change(path, step):
+        with open(path) as file:
             state = json.load(file)
         state[str(step)] = step
-        with open("state.json", "w") as file:
+        with open(path, "w") as file:
             json.dump(state, file)
-    with open("state.json", "w") as file:
+    with tempfile.NamedTemporaryFile(dir="/dev/shm", mode="w", suffix=".json") as file:
         file.write("{}")
-    for step in range(400):
-        change(step)
-        planted.compute(0.002)
+        file.flush()
+        for step in range(400):
+            change(file.name, step)
+            planted.compute(0.002)
 
 
 def prepares_first():
