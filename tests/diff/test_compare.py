@@ -69,8 +69,10 @@ class Compare(unittest.TestCase):
         rows = self.rows()
         self.assertIn("Memory at most", rows["small"]["best_at"])
         self.assertIn("CPU", rows["small"]["best_at"])
-        self.assertEqual(rows["middle"]["best_at"], "run_grade_0_100, recall_proxy, miss_rate_proxy")
-        self.assertEqual(rows["large"]["best_at"], "run_grade_0_100, recall_proxy, miss_rate_proxy, val_loss")  # as good; all have the same precision
+        self.assertEqual(sum("Time" in (row["best_at"] or "") for row in rows.values()), 1)  # of which one is luck, on a busy machine
+        best = {name: (row["best_at"] or "").removeprefix("Time, ") for name, row in rows.items()}
+        self.assertEqual(best["middle"], "run_grade_0_100, recall_proxy, miss_rate_proxy")
+        self.assertEqual(best["large"], "run_grade_0_100, recall_proxy, miss_rate_proxy, val_loss")  # as good; all have the same precision
         self.assertNotIn("samples_per_s", rows["small"])  # no run has it: no column
 
     def test_the_front(self):

@@ -161,8 +161,8 @@ class Windows(unittest.TestCase):
         self.assertEqual(run.names, ["epoch_1.json", "epoch_3.json", "validation_step_10.json", "validation_step_20.json", "validation_step_30.json"])
         self.assertEqual([window for window, _ in self.windows_of(run)],
                          ["epoch 1, steps 3 to 4", "validation after step 10", "validation after step 20", "epoch 3, steps 23 to 24", "validation after step 30"])
-        epochs = {(row["operator"], row["epoch"]) for row in run.stage()["operator_epochs"]}
-        self.assertLessEqual({("aten::addmm", 1), ("aten::addmm", 3)}, epochs)
+        # Of each epoch the ten operators that took longest; which those are is luck, for a training as small as this one.
+        self.assertEqual(collections.Counter(row["epoch"] for row in run.stage()["operator_epochs"]), {1: 10, 3: 10})
 
     def test_the_table_is_that_of_torch(self):
         """Calls and FLOPs are equal, times to the microsecond in which each event was written."""
