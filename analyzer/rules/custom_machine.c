@@ -6,6 +6,7 @@
 
 #include "conditions.h"
 #include "custom.h"
+#include "pickling.h"
 #include "util/whole.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -82,6 +83,7 @@ bool pt_rule_noisy_neighbour(struct pt_profile *profile, pt_i64 stage, struct pt
         !(cost_s * 1e9 >= 0.05 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage)))
         return false;
     finding->gain_upper_s = cost_s;
+    finding->is_of_others = !left;
     pt_finding_add_metrics(finding, metrics,
                            "others_cpu_percent:neighbours.cpu_percent others_cpu_s:neighbours.cpu_s "
                            "machine_full_s:neighbours.full_s main_run_queue_s:time.runnable_s "
@@ -126,11 +128,18 @@ static struct faults faults_of(const struct pt_finding *finding, const struct pt
     return (struct faults){fmin(1 - of_python, again_bytes / all_bytes), of_python};
 }
 
+/* Those of objects that go between processes have a finding of their own. */
+static double share_beside_pickling(const struct pt_profile *profile, pt_i64 stage)
+{
+    return 1 - pt_pickling_of(profile, stage).fault_percent / 100;
+}
+
 /* Enough to matter for the time of the stage, and of its processes together: what several do at once is saved once. */
 static bool maps_much(const struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding, double share)
 {
     const struct pt_metrics *metrics = &profile->metrics;
-    const double cost_s = share * pt_finding_number(finding, metrics, "faults.cost_s");
+    const double cost_s =
+        share_beside_pickling(profile, stage) * share * pt_finding_number(finding, metrics, "faults.cost_s");
     const double stretch = pt_finding_number(finding, metrics, "queue.stretch.native");
     const double took_s = isnan(stretch) ? cost_s : cost_s * stretch;
     finding->gain_upper_s = cost_s;
@@ -160,9 +169,9 @@ bool pt_rule_large_blocks_remapped(struct pt_profile *profile, pt_i64 stage, str
     if (!maps_much(profile, stage, finding, faults.of_malloc))
         return false;
     pt_finding_add_metrics(finding, metrics, "page_faults:faults.minor.calls");
-    pt_finding_add_evidence(
-        finding, "saved_page_faults",
-        pt_integer(pt_whole(faults.of_malloc * pt_finding_number(finding, metrics, "faults.minor.calls"))));
+    pt_finding_add_evidence(finding, "saved_page_faults",
+                            pt_integer(pt_whole(share_beside_pickling(profile, stage) * faults.of_malloc *
+                                                pt_finding_number(finding, metrics, "faults.minor.calls"))));
     pt_finding_add_metrics(
         finding, metrics,
         "rate_per_s:faults.rate_per_s large_blocks_bytes:heap.large.bytes rss_max_bytes:rss.max_bytes");

@@ -195,13 +195,29 @@ bool pt_rule_worker_imbalance(struct pt_profile *profile, pt_i64 stage, struct p
     return true;
 }
 
+/* Several threads fetch already, and it is a lock that lets only one of them do so at a time: more threads would bring
+ * nothing. */
+static bool fetch_under_a_lock(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const struct pt_table *threads = pt_view_table(metrics, (pt_u32)finding->stage, PT_VIEW_thread_time);
+    size_t n = 0;
+    for (size_t row = 0; threads && row < threads->n_rows; row++) {
+        const double network_s = pt_value_number(pt_table_cell(threads, row, pt_time_parts[PT_PART_network].key));
+        const double lock_s = pt_value_number(pt_table_cell(threads, row, pt_time_parts[PT_PART_lock].key));
+        n += network_s > 0 && lock_s >= network_s;
+    }
+    return n >= 2 && pt_finding_number(finding, metrics, "lock.contended.cost_s") >=
+                         pt_finding_number(finding, metrics, "net.cost_s") / 2;
+}
+
 bool pt_rule_serial_fetches(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    (void)stage;
+    if (stage < 0)
+        return false;
     const double connects = pt_finding_number(finding, metrics, "net.connect.calls");
     if (!(pt_finding_number(finding, metrics, "net.request.calls") >= FEWEST_REQUESTS || connects >= FEWEST_REQUESTS) ||
-        !(pt_finding_number(finding, metrics, "net.at_once") < 2))
+        !(pt_finding_number(finding, metrics, "net.at_once") < 2) || fetch_under_a_lock(finding, metrics))
         return false;
     finding->gain_upper_s = pt_finding_number(finding, metrics, "net.cost_s");
     pt_finding_add_metrics(finding, metrics,

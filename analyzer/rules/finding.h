@@ -26,6 +26,7 @@ enum pt_place_kind {
     PT_PLACE_BESIDE,     /* of a training, what is no phase of its steps */
     PT_PLACE_FETCH,      /* what it reads samples with, in its own process */
     PT_PLACE_FETCH_WAIT, /* what it waits for there, in the part of the finding */
+    PT_PLACE_HAND_OVER,  /* where the main thread waits for results of other processes, in any part */
     PT_PLACE_RANK,       /* what the late rank does more than the others */
     PT_PLACE_FAULT,      /* pages touched for the first time */
     PT_PLACE_FORK,
@@ -65,6 +66,7 @@ struct pt_finding {
     bool always_shown;   /* about the capture or about memory: not measured in seconds */
     bool is_general;     /* a part of the time that no rule explains: a row of general.def */
     bool is_of_workers;  /* its title says so: titles.def */
+    bool is_of_others;   /* other programs cost it: no change of this one saves it */
     bool is_wait;        /* what it costs was waited for, or timed by phases: queueing is in it, if there is any */
     bool is_observation; /* says where time goes: no problem, and no promise; its time instead of a gain */
     double time_s, time_percent; /* of an observation: of the stage's main thread; percent of the run */
@@ -82,7 +84,8 @@ struct pt_finding {
     pt_u32 n_rows;
 };
 
-/* Problems, the largest gain first; then observations, the largest time first. */
+/* Problems, the largest gain first, but what other programs took behind those; then observations, the largest time
+ * first. */
 struct pt_findings {
     PT_VEC(struct pt_finding);
 };

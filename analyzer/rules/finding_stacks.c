@@ -36,6 +36,7 @@ static const struct question {
     [PT_PLACE_BESIDE] = {PT_STACK_BESIDE_S, PT_STACK_BESIDE_S, "the CPU time beside the steps"},
     [PT_PLACE_FETCH] = {PT_STACK_FETCH_S, PT_STACK_PREPARING_S, "the CPU time of loading"},
     [PT_PLACE_FETCH_WAIT] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time"},
+    [PT_PLACE_HAND_OVER] = {PT_STACK_MAIN_CALL_S, PT_STACK_MAIN_CALL_S, "that time"},
     [PT_PLACE_RANK] = {PT_STACK_RANK_S, PT_STACK_RANK_S, "what it has more"},
     [PT_PLACE_CPU] = {PT_STACK_CPU_S, PT_STACK_CPU_S, "the CPU time"},
     [PT_PLACE_FAULT] = {PT_STACK_FAULT_S, PT_STACK_FAULT_S, "the page faults"},
@@ -54,7 +55,7 @@ static pt_u64 parts_of(const struct pt_finding *finding)
         return PART(PT_PART_file_read) | PART(PT_PART_file_meta);
     if (finding->place_kind == PT_PLACE_WORKERS)
         return ~WAITING_PARTS;
-    if (finding->place_kind == PT_PLACE_RANK)
+    if (finding->place_kind == PT_PLACE_RANK || finding->place_kind == PT_PLACE_HAND_OVER)
         return ~(pt_u64)0;
     const bool is_wait = finding->place_kind == PT_PLACE_WAIT || finding->place_kind == PT_PLACE_WAIT_OF_ALL ||
                          finding->place_kind == PT_PLACE_FETCH_WAIT;
@@ -109,6 +110,17 @@ bool pt_is_in_loader(const struct pt_stack *stack)
     return false;
 }
 
+/* Python's ways to other processes, and who builds on them. */
+static bool hands_over(const struct pt_stack *stack)
+{
+    static const char *const files[] = {"/multiprocessing/", "/concurrent/futures/", "/joblib/", "/torch/utils/data/"};
+    for (pt_u32 i = 0; i < stack->n; i++)
+        for (size_t j = 0; stack->frames[i].flags & PT_FRAME_OF_PYTHON && j < sizeof files / sizeof *files; j++)
+            if (strstr(stack->frames[i].file, files[j]))
+                return true;
+    return false;
+}
+
 static const struct pt_stack_frame *innermost_of(const struct pt_stack *stack, const char *file, const char *function)
 {
     for (pt_u32 i = 0; function && i < stack->n; i++)
@@ -128,6 +140,8 @@ static bool belongs(const struct pt_finding *finding, const struct pt_stack *sta
         return imports(stack);
     if (finding->place_kind == PT_PLACE_FETCH_WAIT)
         return pt_is_in_loader(stack);
+    if (finding->place_kind == PT_PLACE_HAND_OVER)
+        return hands_over(stack);
     return finding->place_kind != PT_PLACE_WAIT_OF_ALL || !calls(stack, n, joins);
 }
 

@@ -194,6 +194,14 @@ static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_
     add(profile, &finding, findings);
 }
 
+/* What can be changed in the program comes before what other programs took, unless it is little beside that. */
+#define WORTH_OF_OTHERS 0.1
+
+static double worth_s(const struct pt_finding *finding)
+{
+    return finding->gain_upper_s * (finding->is_of_others ? WORTH_OF_OTHERS : 1);
+}
+
 /* An empty capture first: nothing below it means anything. Then by gain; then what is no problem. */
 static int by_rank(const void *a, const void *b)
 {
@@ -205,8 +213,8 @@ static int by_rank(const void *a, const void *b)
         return x->is_observation ? 1 : -1;
     if (x->is_observation && x->time_s != y->time_s)
         return x->time_s < y->time_s ? 1 : -1;
-    if (x->gain_upper_s != y->gain_upper_s)
-        return x->gain_upper_s < y->gain_upper_s ? 1 : -1;
+    if (worth_s(x) != worth_s(y))
+        return worth_s(x) < worth_s(y) ? 1 : -1;
     if (x->severity != y->severity)
         return x->severity < y->severity ? -1 : 1;
     if (x->stage != y->stage)

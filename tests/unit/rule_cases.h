@@ -93,6 +93,7 @@ static const struct {
       {"training.dispatch_percent", 20},
       {"training.python_s", 1}},
      7},
+    {"pickled_data", {{"pickling.polls_s", 5}, {"pickling.dumps_s", 2}}, 0.9},
     {"parsed_again", {{"time.computing_s", 5}, {"reader.read_again_bytes", 1e7}, {"reader.own_s", 2}}, 0.2},
     {"parsed_again", {{"time.computing_s", 5}, {"reader.own_s", 2}, {"reader.read_again_bytes", 1e7}}, 0},
     {"beside_the_steps", {{"training.total_s", 5}, {"caller.beside_s", 2}, {"training.other_s", 3}}, 1},

@@ -79,6 +79,23 @@ static bool set_of_caller(struct pt_profile *profile, const char *name, double v
     return true;
 }
 
+/* Seconds in which workers pickle, and in which they wait for work. True = that was no metric. */
+static bool set_of_pickling(struct pt_profile *profile, const char *name, double value)
+{
+    static const struct pt_stack_frame frames[] = {
+        {.function = "dumps", .file = "/lib/multiprocessing/reduction.py", .flags = PT_FRAME_OF_PYTHON},
+        {.function = "_poll", .file = "/lib/multiprocessing/connection.py", .flags = PT_FRAME_OF_PYTHON},
+        {.function = "SimpleQueue.get", .file = "/lib/multiprocessing/queues.py", .flags = PT_FRAME_OF_PYTHON},
+        {.function = "worker", .file = "/lib/multiprocessing/pool.py", .flags = PT_FRAME_OF_PYTHON}};
+    if (!strcmp(name, "pickling.polls_s"))
+        add_computing(profile, frames + 1, 3, value);
+    else if (!strcmp(name, "pickling.dumps_s"))
+        add_computing(profile, (const struct pt_stack_frame[]){frames[0], frames[3]}, 2, value);
+    else
+        return false;
+    return true;
+}
+
 /* A function of Python that reads a file of 1 MB, called by another one. True = that was no metric. */
 static bool set_of_reader(struct pt_profile *profile, const char *name, double value)
 {
@@ -122,7 +139,8 @@ static bool fires(const char *rule, const struct figure *figures, double last)
     for (size_t i = 0; figures[i].metric; i++) {
         const double value = figures[i + 1].metric ? figures[i].value : last;
         if (!isnan(value) && !set_of_process(&process, figures[i].metric, value) &&
-            !set_of_reader(&profile, figures[i].metric, value) && !set_of_caller(&profile, figures[i].metric, value))
+            !set_of_reader(&profile, figures[i].metric, value) && !set_of_caller(&profile, figures[i].metric, value) &&
+            !set_of_pickling(&profile, figures[i].metric, value))
             pt_metrics_set(&profile.metrics, pt_scope_stage(0), figures[i].metric, pt_real(value));
     }
     pt_judge(&profile, &findings);

@@ -83,8 +83,10 @@ static const char *object_of(const struct pt_build *b, const struct pt_finding *
         return pt_doc_format(b->doc, "barrier %s, where %s mostly comes last", object, last);
     if (!object || !holder || !strcmp(holder, "unknown"))
         return object;
-    return pt_doc_format(b->doc, "%s, held mostly by %s%s%s", object, holder, in && *in != '[' ? " in " : "",
-                         in && *in != '[' ? in : "");
+    /* A line of a terminal is cut at its end: the code comes before the address. */
+    if (in && *in != '[')
+        return pt_doc_format(b->doc, "held in %s, by %s: %s", in, holder, object);
+    return pt_doc_format(b->doc, "%s, held mostly by %s", object, holder);
 }
 
 /* Without the parameters of C++ functions: "f(int, std::vector<long>) (a.so)" -> "f (a.so)". A file after a space

@@ -34,18 +34,13 @@ static struct pt_bar bar_of(const struct pt_build *b, const struct pt_doc_stage 
     return bar;
 }
 
-static void add_fact(const struct pt_build *b, pt_u32 stage, struct pt_str *line, const char *metric, enum pt_show show)
+static void add_fact(struct pt_str *line, struct pt_value value, enum pt_show show, const char *words)
 {
-    const struct pt_value value = pt_build_metric(b, stage, metric);
     if (value.type == PT_VALUE_UNKNOWN)
         return;
     pt_str_add(line, line->n ? ", " : "");
     pt_show_value(line, pt_cell(show, value), PT_STYLE_TERMINAL);
-}
-
-static void add_words(struct pt_str *line, size_t before, const char *words)
-{
-    pt_str_add(line, line->n > before ? words : "");
+    pt_str_printf(line, " %s%s", words, show == PT_SHOW_COUNT && pt_value_number(value) != 1 ? "s" : "");
 }
 
 static const char *beside(const struct pt_build *b, pt_u32 stage)
@@ -64,19 +59,16 @@ void pt_build_training_line(const struct pt_build *b, struct pt_doc_stage *stage
         const char *metric, *words;
         enum pt_show show;
     } facts[] = {
-        {"steps.count", " steps", PT_SHOW_COUNT},
-        {"epochs.count", " epochs", PT_SHOW_COUNT},
-        {"steps.p50_s", " a step", PT_SHOW_SECONDS},
-        {"training.samples_per_s", " samples/s", PT_SHOW_NUMBER},
+        {"steps.count", "step", PT_SHOW_COUNT},
+        {"epochs.count", "epoch", PT_SHOW_COUNT},
+        {"steps.p50_s", "a step (median)", PT_SHOW_SECONDS},
+        {"training.samples_per_s", "samples/s", PT_SHOW_NUMBER},
     };
     PT_AUTO(pt_str_fini) struct pt_str line = {0};
     if (!pt_metrics_has(&b->profile->metrics, pt_scope_stage(stage->index), "training.total_s"))
         return;
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        const size_t before = line.n;
-        add_fact(b, stage->index, &line, facts[i].metric, facts[i].show);
-        add_words(&line, before, facts[i].words);
-    }
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        add_fact(&line, pt_build_metric(b, stage->index, facts[i].metric), facts[i].show, facts[i].words);
     stage->training = pt_doc_format(b->doc, "%s", pt_str_text(&line));
     stage->training_bar = bar_of(b, stage);
     stage->beside = beside(b, stage->index);

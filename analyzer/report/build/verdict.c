@@ -28,13 +28,28 @@ static const char *const doing[PT_PART__COUNT] = {
     [PT_PART_gil_wait] = "waits for Python's GIL",
     [PT_PART_sleep] = "sleeps",
     [PT_PART_child_wait] = "waits for child processes",
-    [PT_PART_workers] = "waits for its own workers, which compute",
+    [PT_PART_workers] = "waits for its own workers",
     [PT_PART_page_fault] = "waits for pages of memory",
     [PT_PART_heap] = "allocates and frees memory",
     [PT_PART_python] = "runs Python",
     [PT_PART_native] = "runs native code",
     [PT_PART_computing] = "computes",
     [PT_PART_runnable] = "waits for a CPU",
+};
+
+/* What its workers do while it waits for them. */
+static const char *const meanwhile[PT_PART__COUNT] = {
+    [PT_PART_file_read] = ", which read files,",
+    [PT_PART_file_write] = ", which write files,",
+    [PT_PART_file_meta] = ", which open and look for files,",
+    [PT_PART_network] = ", which wait for the network,",
+    [PT_PART_lock] = ", which wait for locks,",
+    [PT_PART_gil_wait] = ", which wait for Python's GIL,",
+    [PT_PART_sleep] = ", which sleep,",
+    [PT_PART_child_wait] = ", which wait for child processes,",
+    [PT_PART_page_fault] = ", which wait for pages of memory,",
+    [PT_PART_computing] = ", which compute,",
+    [PT_PART_runnable] = ", which wait for a CPU,",
 };
 
 static void put_seconds(struct pt_str *out, double seconds)
@@ -58,8 +73,28 @@ static bool is_unknown(const struct pt_bar_part *part)
     return part->color == PT_PART_unattributed + 1;
 }
 
+/* What takes more than half of the time for which workers are waited for; "" = nothing does, or it is not known. */
+static const char *what_workers_do(const struct pt_build *b, const struct pt_doc_stage *stage)
+{
+    const struct pt_table *waits = pt_view_table(&b->profile->metrics, stage->index, PT_VIEW_waits);
+    double seconds[PT_PART__COUNT] = {0}, all_s = 0;
+    for (size_t row = 0; waits && row < waits->n_rows; row++) {
+        if (pt_value_number(pt_table_cell(waits, row, "step")) != 1)
+            continue;
+        all_s += pt_value_number(pt_table_cell(waits, row, "total_s"));
+        for (int part = 0; part < PT_PART__COUNT; part++) {
+            const double s = meanwhile[part] ? pt_value_number(pt_table_cell(waits, row, pt_time_parts[part].key)) : 0;
+            seconds[part] += s > 0 ? s : 0;
+        }
+    }
+    for (int part = 0; part < PT_PART__COUNT; part++)
+        if (all_s > 0 && seconds[part] > all_s / 2)
+            return meanwhile[part];
+    return "";
+}
+
 /* What is not known is said as such: it is nothing that the thread does. */
-static void put_doing(struct pt_str *out, const struct pt_doc_stage *stage)
+static void put_doing(struct pt_str *out, const struct pt_build *b, const struct pt_doc_stage *stage)
 {
     enum { LEAST_SHOWN_PERCENT = 10 };
     const double length_s = pt_cell_number(stage->time.length);
@@ -75,8 +110,10 @@ static void put_doing(struct pt_str *out, const struct pt_doc_stage *stage)
             unknown = said[i];
             continue;
         }
-        pt_str_printf(out, "%s %s %.0f %%%s", n ? " and" : " Its main thread", doing[said[i]->color - 1],
-                      100 * said[i]->seconds / length_s, n ? "" : " of the time");
+        const int part = said[i]->color - 1;
+        pt_str_printf(out, "%s %s%s %.0f %%%s", n ? " and" : " Its main thread", doing[part],
+                      part == PT_PART_workers ? what_workers_do(b, stage) : "", 100 * said[i]->seconds / length_s,
+                      n ? "" : " of the time");
         n++;
     }
     if (unknown)
@@ -93,27 +130,36 @@ static const struct pt_doc_stage *longest(const struct pt_doc *doc)
     return NULL;
 }
 
-/* The finding with the largest gain; NULL = none has any. */
-static const struct pt_doc_finding *best(const struct pt_doc *doc)
+/* The finding with the largest gain, about the program or about others; NULL = none has any. */
+static const struct pt_doc_finding *best(const struct pt_doc *doc, bool is_of_others)
 {
     const struct pt_doc_finding *most = NULL;
-    for (size_t i = 0; i < doc->findings.n; i++)
-        if (doc->findings.items[i].of->gain_upper_s > (most ? most->of->gain_upper_s : 0))
+    for (size_t i = 0; i < doc->findings.n; i++) {
+        const struct pt_finding *of = doc->findings.items[i].of;
+        if (of->is_of_others == is_of_others && of->gain_upper_s > (most ? most->of->gain_upper_s : 0))
             most = &doc->findings.items[i];
+    }
     return most;
 }
 
-static void put_gain(struct pt_str *out, const struct pt_doc *doc)
+static void put_most(struct pt_str *out, const struct pt_doc *doc, const struct pt_doc_finding *finding,
+                     const char *before, const char *after)
 {
-    const struct pt_doc_finding *finding = best(doc);
     if (!finding)
         return;
-    pt_str_add(out, " Up to ");
+    pt_str_add(out, before);
     put_seconds(out, finding->of->gain_upper_s);
-    pt_str_printf(out, " (%.0f %%) could be saved", finding->of->gain_upper_percent);
+    pt_str_printf(out, " (%.0f %%)%s", finding->of->gain_upper_percent, after);
     if (finding->stage && doc->stages.n > 1)
         pt_str_printf(out, " in %s", finding->stage->name);
     pt_str_char(out, '.');
+}
+
+/* What other programs took is nothing that a change of this one saves. */
+static void put_gain(struct pt_str *out, const struct pt_doc *doc)
+{
+    put_most(out, doc, best(doc, false), " Up to ", " could be saved");
+    put_most(out, doc, best(doc, true), " Other programs took up to ", "");
 }
 
 /* ---- how it went ---- */
@@ -141,7 +187,7 @@ static void put_pipeline(struct pt_str *out, const struct pt_doc *doc)
     if (doc->dataset)
         pt_str_add(out, doc->dataset);
     if (isfinite(doc->epochs))
-        pt_str_printf(out, "%s%.0f epochs", doc->dataset ? ", " : "", doc->epochs);
+        pt_str_printf(out, "%s%.0f epoch%s", doc->dataset ? ", " : "", doc->epochs, doc->epochs == 1 ? "" : "s");
     pt_str_add(out, out->n ? ": " : "");
     if (isfinite(doc->duration_s)) {
         put_seconds(out, doc->duration_s);
@@ -174,7 +220,7 @@ static void put_program(struct pt_str *out, const struct pt_build *b, const stru
     const struct pt_value of = pt_build_metric(b, stage->index, "account.of");
     if (of.type == PT_VALUE_TEXT)
         pt_str_printf(out, " The time is that of %s.", of.text);
-    put_doing(out, stage);
+    put_doing(out, b, stage);
 }
 
 void pt_build_verdict(const struct pt_build *b)

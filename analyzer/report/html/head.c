@@ -31,7 +31,7 @@ static void put_title(struct pt_str *out, const struct pt_doc *doc)
         pt_html_text(out, doc->dataset);
     }
     if (isfinite(doc->epochs))
-        pt_str_printf(out, ", %.0f epochs", doc->epochs);
+        pt_str_printf(out, ", %.0f epoch%s", doc->epochs, doc->epochs == 1 ? "" : "s");
 }
 
 static void put_fact(struct pt_str *out, const char *label, struct pt_cell cell)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the rule about objects that are handed from process to process, and what that costs. Threads: one. Never:
+ * counts what a process computes with them, or the polls of those who wait for them.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "custom.h"
+#include "general.h"
+#include "pickling.h"
+
+/* In these files of Python's library is pickled, sent, received and unpickled; joblib has them under the same names. */
+static bool is_of_transfer(const struct pt_stack_frame *frame)
+{
+    static const char *const files[] = {"connection.py", "reduction.py", "queues.py"};
+    if (!(frame->flags & PT_FRAME_OF_PYTHON) || !frame->file ||
+        (!strstr(frame->file, "/multiprocessing/") && !strstr(frame->file, "/loky/")))
+        return false;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (!strcmp(pt_base_name(frame->file), files[i]))
+            return true;
+    return false;
+}
+
+/* "_poll" of "Connection._poll", as of "_poll": older versions of Python do not name the class. */
+static bool is_of_polling(const struct pt_stack_frame *frame)
+{
+    static const char *const names[] = {"wait", "poll", "_poll", "empty"};
+    const char *dot = strrchr(frame->function, '.'), *name = dot ? dot + 1 : frame->function;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
+static bool is_transfer(const struct pt_stack *stack)
+{
+    bool is = false;
+    for (pt_u32 i = 0; i < stack->n; i++) {
+        const struct pt_stack_frame *frame = &stack->frames[i];
+        if (!is_of_transfer(frame))
+            continue;
+        if (is_of_polling(frame))
+            return false;
+        is = true;
+    }
+    return is;
+}
+
+struct pt_pickling pt_pickling_of(const struct pt_profile *profile, pt_i64 stage)
+{
+    struct pt_pickling sum = {0};
+    double all_fault_s = 0;
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        if ((pt_i64)stack->stage != stage)
+            continue;
+        all_fault_s += stack->cost[PT_STACK_FAULT_S];
+        if (!(stack->cost[PT_STACK_CPU_S] > 0) || !is_transfer(stack))
+            continue;
+        sum.cpu_s += stack->cost[PT_STACK_CPU_S];
+        sum.fault_s += stack->cost[PT_STACK_FAULT_S];
+    }
+    sum.fault_percent = all_fault_s > 0 ? 100 * sum.fault_s / all_fault_s : 0;
+    return sum;
+}
+
+bool pt_rule_pickled_data(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_pickling pickling = pt_pickling_of(profile, stage);
+    if (stage < 0 || !(pickling.cpu_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
+        return false;
+    finding->gain_upper_s = pickling.cpu_s;
+    pt_finding_add_evidence(finding, "pickling_s", pt_real(pickling.cpu_s));
+    pt_finding_add_evidence(finding, "page_fault_cpu_s", pt_real(pickling.fault_s));
+    pt_finding_add_metrics(finding, metrics,
+                           "cpu_s:cpu.total_s workers:helpers.workers.at_once wait_s:helpers.wait_s where:place");
+    return true;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pickling.h - what it costs to hand objects of Python from process to process.
+ */
+#ifndef PT_RULES_PICKLING_H
+#define PT_RULES_PICKLING_H
+
+#include "profile/profile.h"
+
+/* Of a stage, in seconds of CPU time of all its processes: to pickle, send, receive and unpickle. Of the stacks that
+ * cost most, as profile->stacks has them. */
+struct pt_pickling {
+    double cpu_s;
+    double fault_s;       /* of it, the kernel's work for pages that were missing */
+    double fault_percent; /* of all page faults' */
+};
+
+struct pt_pickling pt_pickling_of(const struct pt_profile *profile, pt_i64 stage);
+
+#endif
