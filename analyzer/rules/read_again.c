@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: the link between a function of Python that computes and the files that it opens: the place that the table of
- * files names. Threads: one. Never: takes many files, or one reading in each process, for the same work done again.
+ * files names. Threads: one. Never: takes one reading in each epoch, or in each process, for the same work done again.
  */
 #include "read_again.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "facts/python/frames.h"
 
-enum { FEWEST_OPENS = 10, MOST_FILES = 8 }; /* per process; of a function */
+enum { FEWEST_OPENS = 10 }; /* per process */
+/* Of a function: more of them may be samples, which each epoch reads once. */
+enum { MOST_FILES = 8 };
 
 /* "train.py:22 read_labels" is a place in read_labels of train.py, whatever the line. */
 static bool is_place_in(const char *text, const char *file, const char *function)
@@ -61,5 +64,8 @@ struct pt_read_again pt_read_again_in(const struct pt_profile *profile, pt_i64 s
             .bytes = (pt_u64)again,
         };
     }
-    return n_files <= MOST_FILES && most.share >= 0.5 ? most : (struct pt_read_again){0};
+    const double epochs =
+        fmax(1, pt_value_number(pt_metrics_get(&profile->metrics, pt_scope_stage((pt_u32)stage), "epochs.count")));
+    const bool are_read_in_each_epoch = n_files > MOST_FILES && (double)most.opens < epochs * fewest_opens;
+    return !are_read_in_each_epoch && most.share >= 0.5 ? most : (struct pt_read_again){0};
 }

@@ -35,6 +35,7 @@ CASES = [
     case("parsed_again.py", place=["python"]),
     Case("labels_of_each_sample.py", "parsed_again", needs_torch=True, place=["python"]),
     Case("labels_in_workers.py", "dataloader_cpu_bound", needs_torch=True, place=["python"], remedy="__init__"),
+    Case("shards_in_workers.py", "too_few_workers", needs_torch=True, place=["python"], remedy="__init__"),
     Case("full_scans.py", "reread_files", remedy="index"),
     case("metadata_storm.py"),
     case("slow_imports.c"),
