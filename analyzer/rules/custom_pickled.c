@@ -14,8 +14,7 @@
 static bool is_of_transfer(const struct pt_stack_frame *frame)
 {
     static const char *const files[] = {"connection.py", "reduction.py", "queues.py"};
-    if (!(frame->flags & PT_FRAME_OF_PYTHON) || !frame->file ||
-        (!strstr(frame->file, "/multiprocessing/") && !strstr(frame->file, "/loky/")))
+    if (!strstr(frame->file, "/multiprocessing/") && !strstr(frame->file, "/loky/"))
         return false;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (!strcmp(pt_base_name(frame->file), files[i]))
@@ -34,11 +33,27 @@ static bool is_of_polling(const struct pt_stack_frame *frame)
     return false;
 }
 
+/* A pool's own code does nothing by itself but free what it has handed on. */
+static bool is_of_pool(const struct pt_stack_frame *frame)
+{
+    static const char *const names[] = {"worker", "Pool._handle_tasks", "Pool._handle_results", "_handle_tasks",
+                                        "_handle_results"};
+    const bool is_there = strstr(frame->file, "/multiprocessing/pool.py");
+    for (size_t i = 0; is_there && i < sizeof names / sizeof *names; i++)
+        if (!strcmp(frame->function, names[i]))
+            return true;
+    return false;
+}
+
 static bool is_transfer(const struct pt_stack *stack)
 {
-    bool is = false;
+    bool is = false, is_innermost = true;
     for (pt_u32 i = 0; i < stack->n; i++) {
         const struct pt_stack_frame *frame = &stack->frames[i];
+        if (!(frame->flags & PT_FRAME_OF_PYTHON) || !frame->file)
+            continue;
+        is |= is_innermost && is_of_pool(frame);
+        is_innermost = false;
         if (!is_of_transfer(frame))
             continue;
         if (is_of_polling(frame))
@@ -60,19 +75,33 @@ struct pt_pickling pt_pickling_of(const struct pt_profile *profile, pt_i64 stage
         if (!(stack->cost[PT_STACK_CPU_S] > 0) || !is_transfer(stack))
             continue;
         sum.cpu_s += stack->cost[PT_STACK_CPU_S];
+        sum.main_s += stack->cost[PT_STACK_STEPS_S];
         sum.fault_s += stack->cost[PT_STACK_FAULT_S];
     }
     sum.fault_percent = all_fault_s > 0 ? 100 * sum.fault_s / all_fault_s : 0;
     return sum;
 }
 
+/* What others do beside a main thread that does not wait for them costs nothing. */
+static double waited_s(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    static const enum pt_time_part waits[] = {PT_PART_data_wait, PT_PART_workers,    PT_PART_lock,
+                                              PT_PART_gil_wait,  PT_PART_child_wait, PT_PART_network};
+    double s = 0;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        s += pt_finding_number_or_0(finding, metrics, pt_time_parts[waits[i]].metric);
+    return s;
+}
+
 bool pt_rule_pickled_data(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    const struct pt_pickling pickling = pt_pickling_of(profile, stage);
-    if (stage < 0 || !(pickling.cpu_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
+    if (stage < 0)
         return false;
-    finding->gain_upper_s = pickling.cpu_s;
+    const struct pt_pickling pickling = pt_pickling_of(profile, stage);
+    finding->gain_upper_s = fmin(pickling.cpu_s, pickling.main_s + waited_s(finding, metrics));
+    if (!(finding->gain_upper_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
+        return false;
     pt_finding_add_evidence(finding, "pickling_s", pt_real(pickling.cpu_s));
     pt_finding_add_evidence(finding, "page_fault_cpu_s", pt_real(pickling.fault_s));
     pt_finding_add_metrics(finding, metrics,

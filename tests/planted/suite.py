@@ -59,6 +59,7 @@ CASES = [
     Case("replay_memory.py", "python_in_training", needs_torch=True, place=["python"], evidence=("function", "most_important")),
     case("python_in_training.py", needs_torch=True, place=["python"]),
     Case("metrics_in_python.py", "python_in_training", needs_torch=True, place=["python"]),
+    Case("metrics_beside_workers.py", "python_in_training", needs_torch=True, place=["python"], evidence=("function", "count_hits")),
     Case("matching_in_python.py", "python_in_training", needs_torch=True, place=["python"], evidence=("function", "match")),
     case("tiny_operations.py", needs_torch=True),
     Case("tiny_operations_in_samples.py", "tiny_operations", needs_torch=True, place=["python"], remedy="bincount"),

@@ -87,7 +87,11 @@ static bool set_of_pickling(struct pt_profile *profile, const char *name, double
         {.function = "_poll", .file = "/lib/multiprocessing/connection.py", .flags = PT_FRAME_OF_PYTHON},
         {.function = "SimpleQueue.get", .file = "/lib/multiprocessing/queues.py", .flags = PT_FRAME_OF_PYTHON},
         {.function = "worker", .file = "/lib/multiprocessing/pool.py", .flags = PT_FRAME_OF_PYTHON}};
-    if (!strcmp(name, "pickling.polls_s"))
+    if (!strcmp(name, "pickling.workers_s")) {
+        struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, frames, 1);
+        stack->part = PT_STACK_ANY_PART;
+        stack->cost[PT_STACK_CPU_S] = value;
+    } else if (!strcmp(name, "pickling.polls_s"))
         add_computing(profile, frames + 1, 3, value);
     else if (!strcmp(name, "pickling.dumps_s"))
         add_computing(profile, (const struct pt_stack_frame[]){frames[0], frames[3]}, 2, value);
