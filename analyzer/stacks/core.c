@@ -84,12 +84,20 @@ static void read_notes(Elf *elf, struct notes *ret_notes)
     }
 }
 
+/* The kernel makes no dump for these: gcore does, of a process that it has stopped. */
+static bool is_stop(int number)
+{
+    return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
 static const char *how_it_died(struct pt_look *look, const struct notes *notes)
 {
     const int number = notes->signal.si_signo;
     const char *name = notes->has_signal ? pt_signal_name(number) : NULL;
     if (!notes->has_signal || number <= 0)
         return "was its first thread: the dump does not say why it was made";
+    if (is_stop(number))
+        return "was its first thread: the dump is of a process that lived (gcore)";
     const char *text =
         name ? pt_look_text(look, "died by SIG%s", name) : pt_look_text(look, "died by signal %d", number);
     if (number == SIGSEGV || number == SIGBUS)

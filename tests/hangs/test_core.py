@@ -6,6 +6,8 @@ import os
 import random
 import resource
 import shutil
+import signal
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -93,6 +95,16 @@ class Core(unittest.TestCase):
         self.assertNotIn("trace", json.loads(ask("--core", self.core, "--format", "json").stdout))
         shutil.rmtree(run)
         self.assertRegex(ask("--core", kept).stdout, r"(?m)^  no events: ")
+
+    def test_a_dump_of_a_process_that_lives(self):
+        """gcore stops it first: its note has the signal of that."""
+        with open(self.core, "rb") as file:
+            dump = file.read()
+        note = dump.index(struct.pack("<II8s", 128, 0x53494749, b"CORE"))  # its length, NT_SIGINFO, its owner; then si_signo
+        stopped = os.path.join(self.folder, "of-gcore")
+        with open(stopped, "wb") as file:
+            file.write(dump[:note + 16] + struct.pack("<I", signal.SIGSTOP) + dump[note + 20:])
+        self.assertRegex(ask("--core", stopped).stdout.splitlines()[0], r"^thread \d+ was its first thread: the dump is of a process that lived \(gcore\)")
 
     @unittest.skipUnless(shutil.which("gdb"), "needs gdb")
     def test_gdb_says_the_same(self):
