@@ -249,18 +249,31 @@ static void wait_for_end(struct client *client)
         close_client(client);
 }
 
+/* One that is not used; else of those that have asked for nothing yet the one that is here longest. NULL = all are
+ * served. */
+static struct client *place_for_one(struct client *clients)
+{
+    struct client *silent = NULL;
+    for (int i = 0; i < MOST_CLIENTS; i++) {
+        struct client *client = &clients[i];
+        if (client->state == UNUSED)
+            return client;
+        if (client->state == READING && !client->n_head && (!silent || client->due_ns < silent->due_ns))
+            silent = client;
+    }
+    if (silent)
+        close_client(silent);
+    return silent;
+}
+
 static void accept_client(const struct pt_server *server, struct client *clients)
 {
     const int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    for (int i = 0; fd >= 0 && i < MOST_CLIENTS; i++) {
-        if (clients[i].state != UNUSED)
-            continue;
-        clients[i].state = READING;
-        clients[i].fd = fd;
-        clients[i].due_ns = pt_monotonic_ns() + HEAD_PATIENCE_NS;
-        return;
-    }
-    if (fd >= 0)
+    struct client *client = fd >= 0 ? place_for_one(clients) : NULL;
+    if (client)
+        *client =
+            (struct client){.state = READING, .fd = fd, .pipe_fd = -1, .due_ns = pt_monotonic_ns() + HEAD_PATIENCE_NS};
+    else if (fd >= 0)
         close(fd);
 }
 

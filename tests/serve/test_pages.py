@@ -151,6 +151,13 @@ class Strangers(ServeCase):
         slow[0].settimeout(30)
         self.assertIn(b" 408 ", slow[0].recv(65536))
 
+    def test_clients_that_say_nothing_keep_nobody_out(self):
+        """More of them than there are places."""
+        silent = [self.raw(b"", wait=False) for _ in range(80)]
+        for _ in range(5):
+            self.page("/")
+        self.assertEqual(silent[0].recv(1), b"")
+
     def test_a_client_that_goes_before_its_page_is_made(self):
         for _ in range(5):
             self.raw(f"GET /runs/many?token={self.token} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n".encode(), wait=False).close()
