@@ -306,7 +306,8 @@ class Windows(unittest.TestCase):
         self.assert_unnoticed(run)
         calls, without = ({row["operator"]: row["calls"] for row in one.stage()["operators"] if row["operator"].startswith("aten::")} for one in (run, bare))
         common = calls.keys() & without.keys()  # the table has fifty, those that took most
-        self.assertEqual({name: calls[name] for name in common}, {name: without[name] for name in common})
+        for name in common:  # on a busy machine one at an edge of the window may be in one of both runs only
+            self.assertAlmostEqual(calls[name], without[name], delta=1, msg=name)
         self.assertGreater(len(common), 20)
         if HAS_KINETO:  # others have no stacks in their files
             functions = collections.Counter(event["name"] for event in events_in(run.files[0]) if event.get("cat") == "python_function")
