@@ -82,6 +82,7 @@ CASES = [
     case("noisy_neighbour.py", around.busy_machine, around.nothing),
     case("page_fault_storm.c", place=["map", "main"]),
     case("large_blocks_remapped.c", around.nothing, around.malloc_that_keeps, place=["main"]),
+    Case("index_of_arrays.py", "large_blocks_remapped", around.nothing, around.malloc_that_keeps, needs_torch=True, place=["python"]),
     case("swapping.c", around.little_memory_and_swap, place=["touch_all", "main"]),
     case("io_pressure.py", around.slow_writes, place=["python"]),
     case("heap_churn.c", place=["main"]),

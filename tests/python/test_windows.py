@@ -305,8 +305,11 @@ class Windows(unittest.TestCase):
         run, bare = (self.run_one(f"skip_first=3,active=2{more}") for more in (",with_stack", ""))
         self.assert_unnoticed(run)
         calls, without = ({row["operator"]: row["calls"] for row in one.stage()["operators"] if row["operator"].startswith("aten::")} for one in (run, bare))
+        for one, seen in ((run, calls), (bare, without)):
+            in_file = collections.Counter(event["name"] for event in events_in(one.files[0]) if event.get("ph") == "X")
+            self.assertEqual(seen, {name: in_file[name] for name in seen})
         common = calls.keys() & without.keys()  # the table has fifty, those that took most
-        for name in common:  # on a busy machine one at an edge of the window may be in one of both runs only
+        for name in common:  # once, of hundreds of runs, one run had 61 calls and the other 62: nobody knows why
             self.assertAlmostEqual(calls[name], without[name], delta=1, msg=name)
         self.assertGreater(len(common), 20)
         if HAS_KINETO:  # others have no stacks in their files
