@@ -9,13 +9,36 @@
 #include "python.h"
 #include "util/mem.h"
 
-static bool is_spawned_by_multiprocessing(const struct pt_process *process)
+static bool has_argument(const struct pt_process *process, const char *text)
 {
     for (int i = 1; i < process->argc && i < 8; i++)
-        if (!strcmp(process->argv[i], "--multiprocessing-fork") || strstr(process->argv[i], "multiprocessing.spawn") ||
-            strstr(process->argv[i], "multiprocessing.forkserver"))
-            return true; /* not its resource tracker */
+        if (strstr(process->argv[i], text))
+            return true;
     return false;
+}
+
+/* Not its resource tracker. */
+static bool is_spawned_by_multiprocessing(const struct pt_process *process)
+{
+    return has_argument(process, "--multiprocessing-fork") || has_argument(process, "multiprocessing.spawn");
+}
+
+/* Its copies, which are the workers, have its arguments. */
+static bool is_forkserver(const struct pt_process *process)
+{
+    static const char name[] = "multiprocessing.forkserver";
+    return has_argument(process, name) && process->parent && !has_argument(process->parent, name);
+}
+
+bool pt_is_of_multiprocessing(const struct pt_process *process)
+{
+    return is_forkserver(process) || has_argument(process, "multiprocessing.resource_tracker");
+}
+
+const struct pt_process *pt_maker_of(const struct pt_process *process)
+{
+    const struct pt_process *parent = process->parent;
+    return parent && is_forkserver(parent) ? parent->parent : parent;
 }
 
 /* A copy has its parent's arguments; the program's path is not compared: links on the way to it may be resolved. */

@@ -9,7 +9,7 @@
 #include "custom.h"
 #include "own_functions.h"
 
-enum { FEWEST_REQUESTS = 10 };
+enum { FEWEST_REQUESTS = 10, FEWEST_POOLS = 2 /* after the first one */ };
 
 static bool complain(struct pt_profile *profile, struct pt_finding *finding, enum pt_worker_complaint which,
                      const char *cost, const char *table, const char *column)
@@ -76,6 +76,24 @@ bool pt_rule_workers_start(struct pt_profile *profile, pt_i64 stage, struct pt_f
     if (!complain(profile, finding, PT_WORKERS_START, "helpers.start_s", "helpers.workers", "busy_s"))
         return false;
     pt_finding_add_metrics(finding, &profile->metrics, "starting_s:helpers.start_s");
+    return true;
+}
+
+/* Where the main thread takes its data from the workers itself, the rules above know more: those of a DataLoader. */
+bool pt_rule_pools_made_again(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    (void)stage;
+    if (!(pt_finding_number(finding, metrics, "helpers.again.pools.count") >= FEWEST_POOLS) ||
+        pt_worker_complaint(profile, finding) != PT_WORKERS_FINE)
+        return false;
+    finding->is_wait = true;
+    finding->gain_upper_s = pt_finding_number(finding, metrics, "helpers.again.start_s") +
+                            pt_finding_number(finding, metrics, "helpers.again.end_s");
+    pt_finding_add_metrics(finding, &profile->metrics,
+                           "pools:helpers.again.pools.count workers_started:helpers.again.workers.count "
+                           "starting_s:helpers.again.start_s ending_s:helpers.again.end_s where:place");
+    pt_finding_add_rows(finding, metrics, "helpers.workers", "busy_s");
     return true;
 }
 

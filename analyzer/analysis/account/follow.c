@@ -77,7 +77,7 @@ static struct pt_account_working *working_at(const struct wait_chain *wait, cons
 {
     const struct pt_account_wait *of = wait->of;
     struct pt_account_thread *waiter = &wait->account->threads[pt_account_number(wait->account, of->thread)];
-    const bool is_copy = pt_is_worker(target->process) && target->process->parent == of->thread->process;
+    const bool is_copy = pt_is_worker(target->process) && pt_maker_of(target->process) == of->thread->process;
     if (of->span.part == PT_PART_child_wait)
         return is_copy ? &waiter->for_children : NULL;
     const bool is_own = is_copy || target->process == of->thread->process;

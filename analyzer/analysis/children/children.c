@@ -15,6 +15,7 @@
 #include "facts/path/critical_path.h"
 #include "facts/wait_kind.h"
 #include "needs.h"
+#include "pools.h"
 #include "siblings.h"
 #include "workers_table.h"
 
@@ -47,9 +48,10 @@ static void begin(void *state, struct pt_profile *profile)
         const struct pt_process *process = session->processes[i];
         struct pt_children_process *own = &children->processes[process->index];
         own->is_worker = pt_is_worker(process);
-        if (!process->parent || process->parent->pid == process->pid)
+        const struct pt_process *maker = own->is_worker ? pt_maker_of(process) : process->parent;
+        if (!maker || maker->pid == process->pid || pt_is_of_multiprocessing(process))
             continue;
-        struct pt_children_process *parent = &children->processes[process->parent->index];
+        struct pt_children_process *parent = &children->processes[maker->index];
         if (!own->is_worker) {
             if (!parent->last_command_end_ns || process->start_ns < parent->first_command_ns)
                 parent->first_command_ns = process->start_ns;
@@ -110,6 +112,7 @@ static void waited_for_command(struct pt_children *children, const struct pt_eve
 static void waited_for_worker(struct pt_children *children, const struct pt_event *e)
 {
     struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(children->profile, e->process)];
+    pt_children_pools_wait(&children->pools, e);
     pt_time_union_add(&stage->wait, e->start_ns, pt_event_end_ns(e));
     pt_time_union_add(&stage->with_forks, e->start_ns, pt_event_end_ns(e));
 }
@@ -129,7 +132,7 @@ static bool has_commands_now(const struct pt_children_process *own, const struct
 static bool is_own_worker(const struct pt_children *children, const struct pt_process *target,
                           const struct pt_process *process)
 {
-    return target && target->parent == process && children->processes[target->index].is_worker;
+    return target && children->processes[target->index].is_worker && pt_maker_of(target) == process;
 }
 
 /* The process that last wrote to the channel that it reads, or read from the one that it writes to; that call may
@@ -163,7 +166,7 @@ static void note_service(struct pt_children *children, const struct pt_event *e)
     const char *path = pt_is_main_thread(e) ? pt_descriptor_of_event(e) : NULL;
     if (!path || pt_connection_end_of(&children->facts->ends, e->process, path) != PT_END_SERVER)
         return;
-    struct pt_children_process *parent = &children->processes[e->process->parent->index];
+    struct pt_children_process *parent = &children->processes[pt_maker_of(e->process)->index];
     own->is_worker = false;
     own->serves = true;
     parent->has_workers = --parent->n_workers > 0;
@@ -173,7 +176,9 @@ static void waited_on_channel(struct pt_children *children, const struct pt_even
 {
     struct pt_children_process *own = &children->processes[e->process->index];
     const struct pt_process *target = other_side(children, e);
-    if (is_own_worker(children, target, e->process)) {
+    if (target && pt_is_of_multiprocessing(target)) { /* it forks a worker */
+        waited_for_worker(children, e);
+    } else if (is_own_worker(children, target, e->process)) {
         own->batches_received += e->desc->kind == PT_KIND_io_read || e->desc->kind == PT_KIND_net_receive;
         waited_for_worker(children, e);
     } else if (target && target->parent == e->process) {
@@ -224,9 +229,11 @@ static void waited_for_child(struct pt_children *children, const struct pt_event
 static void forked(struct pt_children *children, const struct pt_event *e)
 {
     struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(children->profile, e->process)];
-    struct pt_children_process *parent = &children->processes[e->process->index];
     const struct pt_process *child =
         pt_process_of_pid(&children->facts->ids, e->result, pt_event_end_ns(e) + LONGEST_BIRTH_NS);
+    const bool is_worker = child && children->processes[child->index].is_worker;
+    const struct pt_process *maker = is_worker ? pt_maker_of(child) : e->process;
+    struct pt_children_process *parent = &children->processes[maker->index];
     const bool has_worked = parent->has_received; /* since the last fork: what is between them is no start */
     if (child) {
         struct pt_children_process *own = &children->processes[child->index];
@@ -320,6 +327,9 @@ static void event(void *state, const struct pt_event *e)
     if (own->is_worker) {
         note_import(own, e);
         worked(own, e, part);
+        own->last_sent_ns = part != PT_PART_native && pt_sends(e) && pt_channel_of_event(e) == PT_CHANNEL_LOCAL
+                                ? pt_event_end_ns(e)
+                                : own->last_sent_ns;
     }
     waited(children, e, part);
 }
@@ -360,6 +370,7 @@ static void finish(void *state, struct pt_profile *profile)
     free(children->stages);
     free(children->wait_for_waiters);
     free(children->commands.items);
+    free(children->pools.items);
     pt_map_fini(&children->by_command);
     pt_map_fini(&children->makers);
     pt_intern_fini(&children->texts);

@@ -15,7 +15,8 @@ struct pt_children_process { /* one process, its main thread */
     bool has_waited;    /* for commands, and that is not all that it did */
     double fork_ns;     /* that making it took */
     pt_i64 ready_ns; /* of a worker: when it last opened a module or library before its parent had anything from it */
-    pt_i64 last_fork_ns;                                           /* end of the last fork of its main thread */
+    pt_i64 last_sent_ns; /* of a worker: when its main thread last gave something to another process */
+    pt_i64 last_fork_ns; /* end of the last fork of its main thread */
     pt_i64 first_worker_ns, first_command_ns, last_command_end_ns; /* of children that are no workers */
     pt_u32 n_workers;
     double idle_ns, file_ns, other_ns; /* waits for work or room, files, network and sleep */
@@ -49,6 +50,16 @@ struct pt_children_stage {
     } forks;
 };
 
+struct pt_children_wait {
+    const struct pt_process *process;
+    pt_i64 from_ns, until_ns;
+};
+
+/* When main threads waited for their workers; bounded. */
+struct pt_children_waits {
+    PT_VEC(struct pt_children_wait);
+};
+
 struct pt_children {
     struct pt_profile *profile;
     const struct pt_facts *facts;
@@ -58,6 +69,7 @@ struct pt_children {
     struct {
         PT_VEC(struct pt_child_command);
     } commands;
+    struct pt_children_waits pools;
     struct pt_map by_command; /* stage, interned text */
     struct pt_intern texts;
     pt_u64 waits_with_siblings;

@@ -23,6 +23,8 @@
  */
 #define LEAST_WAITING 0.9
 #define LEAST_OF_LIFE 0.4
+/* It sleeps for this share of its life, if it polls. */
+#define LEAST_POLLING 0.2
 /* A child that does less is there to be asked. */
 #define LEAST_BUSY 0.05
 #define SAME_END_SHARE 0.02
@@ -127,12 +129,12 @@ static bool has_another_copy(const struct pt_path_tree *tree, const struct pt_pr
     return false;
 }
 
-/* Workers serve the program that made them: it is the program. But one copy that it waits for is a detour, and ranks
- * are programs of their own. */
+/* Workers, and who forks them, serve the program that made them: it is the program. But one copy that it waits for is a
+ * detour, and ranks are programs of their own. */
 static bool may_lead(const struct pt_path_tree *tree, const struct pt_process *child, enum idle_kind kind)
 {
     if (!pt_is_worker(child))
-        return true;
+        return !pt_is_of_multiprocessing(child);
     if (child->rank >= 0 && child->rank != starter_of(child)->rank)
         return true;
     return kind == REAPED && !has_another_copy(tree, child);
@@ -145,13 +147,15 @@ static bool works(const struct pt_path_tree *tree, const struct pt_process *chil
     return isnan(node->busy_ns) || node->busy_ns >= LEAST_BUSY * life_ns;
 }
 
-/* Between its sleeps it asks whether a child has ended: then it waits for one that itself only waits, too. */
+/* Between its sleeps it asks whether a child has ended: then it waits for one that itself only waits, too. Three short
+ * sleeps of an import are none: whoever makes pools of processes asks often whether its resource tracker lives. */
 static bool polls_its_children(const struct pt_process *process)
 {
     const struct pt_thread *thread = pt_main_thread(process);
-    return thread && pt_totals_of(thread->totals, PT_KIND_wait_sleep)->calls > 1 &&
-           2 * pt_totals_of(thread->totals, PT_KIND_wait_child)->calls >=
-               pt_totals_of(thread->totals, PT_KIND_wait_sleep)->calls;
+    const struct pt_kind_totals *sleeps = thread ? pt_totals_of(thread->totals, PT_KIND_wait_sleep) : NULL;
+    return sleeps && sleeps->calls > 1 &&
+           2 * pt_totals_of(thread->totals, PT_KIND_wait_child)->calls >= sleeps->calls &&
+           (double)sleeps->ns >= LEAST_POLLING * (double)(process->end_ns - process->start_ns);
 }
 
 static double weight_of(const struct pt_path_tree *tree, const struct pt_process *child)

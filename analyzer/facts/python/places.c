@@ -116,6 +116,8 @@ void pt_python_places_call(struct pt_python_places *places, struct pt_profile *p
     if (!place.stack)
         return;
     places->pending[thread] = (struct pt_pending_place){0};
+    if (pt_is_of_multiprocessing(event->process))
+        return;
     const double s = (double)place.stands_for_ns / 1e9;
     const bool is_main = pt_is_main_thread(event), is_worker = pt_is_worker(event->process);
     const pt_u32 stage = pt_profile_stage_of(profile, event->process);

@@ -124,6 +124,14 @@ def pickled_data():
         pool.map(work_on, [list(range(i, i + 100)) for i in range(300)], chunksize=5)
 
 
+def pools_made_again():
+    """Three pools, one after another, each for an own part of the work, which takes much longer than to fork its processes."""
+    import multiprocessing
+    for _ in range(3):
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            pool.map(work_on, [[1]] * 200, chunksize=5)
+
+
 def slow_imports():
     """Two hundred modules, and each is where it is looked for first."""
     sys.path.insert(0, "modules")

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: which workers were started together, lived together and were gone before the next ones: a pool that is made
+ * anew for each batch; and how long its maker's main thread waited while the second one and later ones started and
+ * ended. Threads: one, after the last event. Never: counts the first pool, which somebody has to start, or those for
+ * which nobody waits; or what the workers do between their first and their last piece of work.
+ */
+#include "pools.h"
+
+#include <stdlib.h>
+
+enum { MOST_WAITS = 1 << 16 };
+/* A shorter one is no wait; between two waits of a loop that asks again and again. */
+#define LEAST_WAIT_NS 1000000
+#define CLOSE_NS 100000
+/* Of a wait before a pool's first call or behind its last one; and how soon after that a wait is for its end. */
+#define MOST_AROUND_NS 500000000
+enum { CLOSE_BEHIND = 100 };
+
+void pt_children_pools_wait(struct pt_children_waits *waits, const struct pt_event *event)
+{
+    struct pt_children_wait *last = waits->n ? &waits->items[waits->n - 1] : NULL;
+    const pt_i64 until_ns = pt_event_end_ns(event);
+    const bool goes_on = last && last->process == event->process && event->start_ns - last->until_ns <= CLOSE_NS;
+    if (goes_on && until_ns > last->until_ns)
+        last->until_ns = until_ns;
+    else if (!goes_on && event->duration_ns >= LEAST_WAIT_NS && waits->n < MOST_WAITS)
+        pt_vec_push(waits, ((struct pt_children_wait){event->process, event->start_ns, until_ns}));
+}
+
+/* Workers of one maker that lived beside each other. */
+struct pool {
+    const struct pt_process *maker;
+    pt_i64 before_end_ns;                       /* the end of the one before; 0 = this is the first */
+    pt_i64 start_ns, ready_ns, sent_ns, end_ns; /* ready: all of them; sent: the last result of any, 0 = none */
+    double forks_ns;
+    pt_u32 n;
+};
+
+struct made {
+    pt_u32 pools, workers; /* without the first pool of each maker */
+    double start_ns, end_ns;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct pt_process *x = *(const struct pt_process *const *)a, *y = *(const struct pt_process *const *)b;
+    return x->start_ns != y->start_ns ? (x->start_ns < y->start_ns ? -1 : 1)
+                                      : (x->index > y->index) - (x->index < y->index);
+}
+
+static pt_i64 later(pt_i64 a_ns, pt_i64 b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+static void join(const struct pt_children *children, struct pool *pool, const struct pt_process *worker)
+{
+    const struct pt_children_process *own = &children->processes[worker->index];
+    pool->ready_ns = later(pool->ready_ns, later(own->ready_ns, worker->start_ns));
+    pool->sent_ns = later(pool->sent_ns, own->last_sent_ns);
+    pool->end_ns = later(pool->end_ns, worker->end_ns);
+    pool->forks_ns += own->fork_ns;
+    pool->n++;
+}
+
+/* A time, and how far a wait that began before it or lasts beyond it is of it. */
+struct span {
+    pt_i64 from_ns, until_ns, before_ns, behind_ns;
+};
+
+/* How long the maker waited for its workers then. */
+static double waited_ns(const struct pt_children *children, const struct pt_process *maker, struct span in)
+{
+    double ns = 0;
+    for (size_t i = 0; i < children->pools.n; i++) {
+        const struct pt_children_wait *wait = &children->pools.items[i];
+        const pt_i64 from_ns = later(wait->from_ns, in.from_ns - in.before_ns);
+        const pt_i64 most_ns = in.until_ns + in.behind_ns;
+        const pt_i64 until_ns = wait->until_ns < most_ns ? wait->until_ns : most_ns;
+        const bool is_in_it = wait->from_ns <= in.until_ns + in.behind_ns / CLOSE_BEHIND && wait->until_ns > in.from_ns;
+        ns += wait->process == maker && is_in_it && until_ns > from_ns ? (double)(until_ns - from_ns) : 0;
+    }
+    return ns;
+}
+
+static pt_i64 half_of_gap(pt_i64 from_ns, pt_i64 until_ns)
+{
+    const pt_i64 half_ns = (until_ns - from_ns) / 2;
+    return half_ns < MOST_AROUND_NS ? half_ns : MOST_AROUND_NS;
+}
+
+/* A process begins before its first call, and the kernel takes its memory back behind its last one. */
+static void add_pool(const struct pt_children *children, const struct pool *pool, pt_i64 next_ns, struct made *made)
+{
+    const struct span starts = {pool->start_ns, pool->ready_ns,
+                                .before_ns = half_of_gap(pool->before_end_ns, pool->start_ns)};
+    const struct span ends = {later(pool->sent_ns, pool->ready_ns), pool->end_ns,
+                              .behind_ns = half_of_gap(pool->end_ns, next_ns)};
+    const struct span all = {pool->start_ns, pool->end_ns, starts.before_ns, ends.behind_ns};
+    if (!pool->before_end_ns ||
+        !(waited_ns(children, pool->maker, all) > 0)) /* the first one, or nobody waits for it */
+        return;
+    made->pools++;
+    made->workers += pool->n;
+    made->start_ns += waited_ns(children, pool->maker, starts) + pool->forks_ns;
+    made->end_ns += pool->sent_ns ? waited_ns(children, pool->maker, ends) : 0;
+}
+
+/* `workers` of all makers, in the order of their starts. */
+static void made_by(const struct pt_children *children, const struct pt_process *maker,
+                    const struct pt_process *const *workers, pt_u32 n, struct made *made)
+{
+    struct pool pool = {.maker = maker};
+    for (pt_u32 i = 0; i < n; i++) {
+        if (pt_maker_of(workers[i]) != maker)
+            continue;
+        if (pool.n && workers[i]->start_ns >= pool.end_ns) {
+            add_pool(children, &pool, workers[i]->start_ns, made);
+            pool = (struct pool){.maker = maker, .before_end_ns = pool.end_ns};
+        }
+        pool.start_ns = pool.n ? pool.start_ns : workers[i]->start_ns;
+        join(children, &pool, workers[i]);
+    }
+    if (pool.n)
+        add_pool(children, &pool, later(maker->end_ns, pool.end_ns), made);
+}
+
+void pt_children_pools_results(const struct pt_children *children, pt_u32 stage)
+{
+    const struct pt_session *session = children->profile->session;
+    struct pt_metrics *metrics = &children->profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct pt_process **workers = pt_calloc(session->n_processes + 1, sizeof *workers);
+    struct made made = {0};
+    pt_u32 n = 0;
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (children->processes[session->processes[i]->index].is_worker &&
+            pt_profile_stage_of(children->profile, session->processes[i]) == stage)
+            workers[n++] = session->processes[i];
+    qsort(workers, n, sizeof *workers, by_start);
+    for (pt_u32 i = 0; n && i < session->n_processes; i++)
+        if (children->processes[session->processes[i]->index].n_workers > 2)
+            made_by(children, session->processes[i], workers, n, &made);
+    free(workers);
+    pt_metrics_set(metrics, scope, "helpers.again.pools.count", pt_integer(made.pools));
+    pt_metrics_set(metrics, scope, "helpers.again.workers.count", pt_integer(made.workers));
+    pt_metrics_set(metrics, scope, "helpers.again.start_s", pt_real(made.start_ns / 1e9));
+    pt_metrics_set(metrics, scope, "helpers.again.end_s", pt_real(made.end_ns / 1e9));
+}
