@@ -12,6 +12,8 @@
 
 /* CPU time of all threads, of what one computes. */
 #define ONE_THREAD 1.25
+/* Of a stage that waits less than the rest. */
+#define NEARLY_ALL_OF_IT 0.75
 
 const struct pt_general pt_generals[] = {
 #define GENERAL(id, kind, part, place, evidence, table, title, remedy, advice)                                         \
@@ -200,6 +202,41 @@ static void say_what_was_not_seen(const struct pt_profile *profile, struct pt_fi
         "see: proftrace doctor says what it can record.";
 }
 
+/* The rows are not on the first screen: the first of them, in words. Without rows there is nothing to look at. */
+static void say_whom_it_waits_for(struct pt_profile *profile, const struct pt_general *row, struct pt_finding *finding)
+{
+    if (row->kind != PT_GENERAL_FOLLOWED || finding->remedy != row->remedy)
+        return;
+    if (!finding->n_rows) {
+        finding->remedy = "whom it waits for was not seen: proftrace stats --by thread has what each thread does";
+        finding->advice =
+            "Nobody was seen to end these waits: what each thread does is in proftrace stats --by thread, "
+            "and on the timeline (proftrace export --to perfetto).";
+        return;
+    }
+    const size_t first = finding->rows[0];
+    const char *whom = pt_value_label(pt_table_cell(finding->table, first, "waited_for"));
+    finding->remedy = pt_metrics_format(&profile->metrics, "look at what %s did meanwhile: %s (--finding N has more)",
+                                        whom, pt_value_label(pt_table_cell(finding->table, first, "mostly")));
+}
+
+/* Of the stage that of which anything is known. */
+static double known_s(const struct pt_finding *finding, const struct pt_metrics *metrics, double wall_s)
+{
+    return wall_s - pt_finding_number_or_0(finding, metrics, pt_time_parts[PT_PART_unattributed].metric);
+}
+
+/* Beside waits it is not all that there is to say. */
+static void say_what_computes(struct pt_finding *finding, bool is_one_thread, double share)
+{
+    const bool waits = share < NEARLY_ALL_OF_IT;
+    finding->title =
+        is_one_thread ? (waits ? "One thread computes, between its waits" : finding->title)
+                      : (waits ? "The program computes, between its waits" : "The program computes, without waiting");
+    finding->remedy =
+        waits ? "for this part only less work, faster code, or work divided among idle CPUs helps" : finding->remedy;
+}
+
 /* Most of what was read is what the program is made of: it is read once, when it starts, and a second run finds it in
  * memory. */
 static bool reads_programs(const struct pt_finding *finding, const struct pt_metrics *metrics)
@@ -239,12 +276,14 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
         say_that_it_starts(finding);
     if (meanwhile.computing_s >= all_s / 2)
         say_that_they_compute(profile, finding);
-    if (row->part == PT_PART_computing && !is_one_thread(finding, metrics, all_s))
-        finding->title = "The program computes, without waiting";
+    if (row->part == PT_PART_computing)
+        say_what_computes(finding, is_one_thread(finding, metrics, all_s),
+                          all_s / fmax(all_s, known_s(finding, metrics, wall_s)));
     if (row->part == PT_PART_unattributed && profile->run)
         say_what_was_not_seen(profile, finding);
     finding->gain_upper_s = finding->is_observation ? 0 : finding->time_s;
     pt_finding_add_metrics(finding, metrics, row->evidence);
     add_rows(profile, finding, row->table);
+    say_whom_it_waits_for(profile, row, finding);
     return true;
 }
