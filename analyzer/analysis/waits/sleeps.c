@@ -2,6 +2,8 @@
  *
  * Sleeping: many short sleeps are polling, few long ones are intended.
  *
+ * A wait with a time limit that ran out is one, too: Event.wait(0.02).
+ *
  * Threads: one. State: one small struct per process. Never: counts threads for which the main one does not wait:
  * monitors and timers have to sleep; or a launcher that looks whether its children have ended; or takes the same loop
  * for both.
@@ -17,17 +19,20 @@
 #include "profile/process_name.h"
 #include "util/whole.h"
 #include "lock_sleeps.h"
+#include "timed_waits.h"
 
 enum { MAX_ROWS = 50 };
 
 struct sleeper {
     pt_u64 short_calls, long_calls, short_ns, long_ns;
+    pt_u64 timed_ns; /* of the short ones: waits for a lock that ran out of time */
 };
 
 struct sleeps {
     struct pt_profile *profile;
     struct sleeper *processes;
     struct pt_split_time *short_ones, *long_ones; /* by stage */
+    struct pt_timed_waits timed;
 };
 
 static void begin(void *state, struct pt_profile *profile)
@@ -64,9 +69,14 @@ static pt_i64 meant_ns(const struct pt_event *e)
 static void event(void *state, const struct pt_event *e)
 {
     struct sleeps *sleeps = state;
-    if (!is_sleep(e) || !pt_path_is_own(sleeps->profile->facts->paths, e) ||
+    const bool may_run_out = e->desc->role == PT_ROLE_SPAN && pt_time_part_of_event(e) == PT_PART_lock;
+    if (!(may_run_out || is_sleep(e)) || !pt_path_is_own(sleeps->profile->facts->paths, e) ||
         pt_path_is_handed(sleeps->profile->facts->paths, e))
         return;
+    if (may_run_out) {
+        pt_timed_waits_event(&sleeps->timed, e);
+        return;
+    }
     const pt_u32 stage = pt_profile_stage_of(sleeps->profile, e->process);
     struct sleeper *sleeper = &sleeps->processes[e->process->index];
     const bool is_short = meant_ns(e) < PT_SHORT_SLEEP_NS;
@@ -90,12 +100,12 @@ static const struct pt_column columns[] = {
 };
 static const struct pt_table_kind by_process = {PT_VIEW_sleeps, .most = MAX_ROWS, PT_COLUMNS(columns)};
 
-static struct pt_value main_place(struct pt_profile *profile, const struct pt_process *process)
+static struct pt_value main_place(struct pt_profile *profile, const struct pt_process *process, enum pt_time_part part)
 {
     const struct pt_facts *facts = profile->facts;
     const struct pt_thread *thread = pt_main_thread(process);
     return thread ? pt_python_place_of(&facts->places, profile, PT_PLACE_OF_THREAD,
-                                       pt_thread_number(&facts->ids, thread), PT_PART_sleep)
+                                       pt_thread_number(&facts->ids, thread), part)
                   : pt_unknown(NULL);
 }
 
@@ -103,13 +113,14 @@ static void add_row(struct pt_profile *profile, struct pt_rows *rows, const stru
                     const struct sleeper *sleeper)
 {
     const pt_u64 calls = sleeper->short_calls + sleeper->long_calls, ns = sleeper->short_ns + sleeper->long_ns;
+    const bool is_timed = sleeper->timed_ns > ns / 2;
     pt_rows_add(rows, &(struct process_row){
                           .process = pt_process_name(profile, process),
                           .pid = process->pid,
                           .sleeps = calls,
                           .total_s = (double)ns / 1e9,
                           .mean_s = (double)ns / 1e9 / (double)calls,
-                          .python_place = main_place(profile, process),
+                          .python_place = main_place(profile, process, is_timed ? PT_PART_lock : PT_PART_sleep),
                       });
 }
 
@@ -118,6 +129,22 @@ static void set_worker_share(struct pt_metrics *metrics, struct pt_scope scope, 
 {
     const double workers_ns = (double)time->of_workers.total_ns, all_ns = workers_ns + (double)time->of_others.total_ns;
     pt_metrics_set(metrics, scope, name, all_ns > 0 ? pt_real(100 * workers_ns / all_ns) : pt_unknown("nothing slept"));
+}
+
+/* Polling threads wait one after another, as main threads do: their times are added. */
+static void add_timed_waits(struct sleeps *sleeps)
+{
+    for (size_t i = 0; i < sleeps->timed.n; i++) {
+        const struct pt_timed_waiter *waiter = &sleeps->timed.items[i];
+        const struct pt_process *process = waiter->thread->process;
+        struct pt_split_time *time = &sleeps->short_ones[pt_profile_stage_of(sleeps->profile, process)];
+        if (!pt_timed_waits_poll(waiter))
+            continue;
+        sleeps->processes[process->index].short_calls += waiter->calls;
+        sleeps->processes[process->index].short_ns += waiter->ns;
+        sleeps->processes[process->index].timed_ns += waiter->ns;
+        (pt_is_worker(process) ? &time->of_workers : &time->of_others)->total_ns += (pt_i64)waiter->ns;
+    }
 }
 
 static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
@@ -136,6 +163,7 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
         sum.short_calls += one->short_calls;
         sum.long_calls += one->long_calls;
         sum.short_ns += one->short_ns;
+        sum.timed_ns += one->timed_ns;
         add_row(profile, &rows, process, one);
     }
     /* A thread that sleeps while others wait for its lock does not poll: locks.c reports it. */
@@ -149,6 +177,9 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
                    sum.short_calls ? pt_real((double)sum.short_ns / 1e9 / (double)sum.short_calls)
                                    : pt_unknown("no short sleeps"));
     pt_metrics_set(metrics, scope, "sleep.short.cost_s", pt_real(cost_s > 0 ? cost_s : 0));
+    pt_metrics_set(metrics, scope, "sleep.short.timed_wait_percent",
+                   sum.short_ns ? pt_real(100 * (double)sum.timed_ns / (double)sum.short_ns)
+                                : pt_unknown("no short sleeps"));
     set_worker_share(metrics, scope, "sleep.short.worker_percent", &sleeps->short_ones[stage]);
     set_worker_share(metrics, scope, "sleep.long.worker_percent", &sleeps->long_ones[stage]);
     pt_metrics_set(metrics, scope, "sleep.long.calls", pt_integer(sum.long_calls));
@@ -158,11 +189,13 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
 static void finish(void *state, struct pt_profile *profile)
 {
     struct sleeps *sleeps = state;
+    add_timed_waits(sleeps);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         finish_stage(sleeps, stage);
     free(sleeps->processes);
     free(sleeps->short_ones);
     free(sleeps->long_ones);
+    pt_timed_waits_fini(&sleeps->timed);
 }
 
 const struct pt_analysis pt_analysis_sleeps = {

@@ -248,6 +248,26 @@ def sleep_polling():
     planted.compute(1.2)
 
 
+def may_be_stopped():
+    """Waits for each result no longer than 20 ms at a time, to look whether it should stop; the result ends the last of these waits."""
+    import queue
+    results, stops = queue.Queue(), threading.Event()
+
+    def work():
+        for i in range(10):
+            planted.compute(0.12)
+            results.put(i)
+
+    threading.Thread(target=work, daemon=True).start()
+    for _ in range(10):
+        while not stops.is_set():
+            try:
+                results.get(timeout=0.02)
+                break
+            except queue.Empty:
+                pass
+
+
 def slow_dns():
     """Asks for names, and is answered at once."""
     for _ in range(30):
