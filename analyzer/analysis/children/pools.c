@@ -28,6 +28,9 @@ void pt_children_pools_wait(struct pt_children_waits *waits, const struct pt_eve
         pt_vec_push(waits, ((struct pt_children_wait){event->process, event->start_ns, until_ns}));
 }
 
+/* The maker's own threads, queues and pickles for a pool of two, in CPU time: 2.5 to 3.7 ms, measured. */
+#define MAKING_NS 4e6
+
 /* Workers of one maker that lived beside each other. */
 struct pool {
     const struct pt_process *maker;
@@ -103,7 +106,7 @@ static void add_pool(const struct pt_children *children, const struct pool *pool
         return;
     made->pools++;
     made->workers += pool->n;
-    made->start_ns += waited_ns(children, pool->maker, starts) + pool->forks_ns;
+    made->start_ns += waited_ns(children, pool->maker, starts) + pool->forks_ns + MAKING_NS;
     made->end_ns += pool->sent_ns ? waited_ns(children, pool->maker, ends) : 0;
 }
 
