@@ -27,6 +27,7 @@ enum pt_place_kind {
     PT_PLACE_FETCH,      /* what it reads samples with, in its own process */
     PT_PLACE_FETCH_WAIT, /* what it waits for there, in the part of the finding */
     PT_PLACE_HAND_OVER,  /* where the main thread waits for results of other processes, in any part */
+    PT_PLACE_IN_LOOP,    /* the main thread's calls in the part of the finding: it waits for them in its event loop */
     PT_PLACE_RANK,       /* what the late rank does more than the others */
     PT_PLACE_FAULT,      /* pages touched for the first time */
     PT_PLACE_FORK,
@@ -67,6 +68,7 @@ struct pt_finding {
     bool is_general;     /* a part of the time that no rule explains: a row of general.def */
     bool is_of_workers;  /* its title says so: titles.def */
     bool is_of_others;   /* other programs cost it: no change of this one saves it */
+    bool is_exact;       /* it is timed to the end, and nothing is done around it: a sleep */
     bool is_wait;        /* what it costs was waited for, or timed by phases: queueing is in it, if there is any */
     bool is_observation; /* says where time goes: no problem, and no promise; its time instead of a gain */
     double time_s, time_percent; /* of an observation: of the stage's main thread; percent of the run */

@@ -282,6 +282,7 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     if (row->part == PT_PART_unattributed && profile->run)
         say_what_was_not_seen(profile, finding);
     finding->gain_upper_s = finding->is_observation ? 0 : finding->time_s;
+    finding->is_exact = row->part == PT_PART_sleep;
     pt_finding_add_metrics(finding, metrics, row->evidence);
     add_rows(profile, finding, row->table);
     say_whom_it_waits_for(profile, row, finding);

@@ -80,6 +80,7 @@ static bool row_fires(struct pt_profile *profile, const struct pt_rule *rule, st
                                            !is_costly(rule, finding, metrics, wall_s)))
         return false;
     finding->gain_upper_s = pt_value_number(pt_metrics_get(metrics, scope, rule->cost));
+    finding->is_exact = rule->part == PT_PART_sleep;
     pt_finding_add_metrics(finding, metrics, rule->evidence);
     const char *slash = strchr(rule->table, '/');
     if (slash)
@@ -91,13 +92,14 @@ static bool row_fires(struct pt_profile *profile, const struct pt_rule *rule, st
 /* Costs are timed inside of calls. Entering and leaving them, the caches that they empty and the work around them
  * are saved in addition: up to a tenth in the pipelines of tests/planted. */
 #define AROUND_COSTS 1.1
+#define AROUND_SLEEPS 1.02
 
 static void clamp_gain(const struct pt_profile *profile, struct pt_finding *finding)
 {
     const double run_s = (double)pt_profile_wall_ns(profile) / 1e9;
     const double wall_s =
         finding->stage < 0 ? run_s : (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
-    finding->gain_upper_s *= AROUND_COSTS * pt_stretch_of(profile, finding);
+    finding->gain_upper_s *= (finding->is_exact ? AROUND_SLEEPS : AROUND_COSTS) * pt_stretch_of(profile, finding);
     if (finding->gain_upper_s > wall_s)
         finding->gain_upper_s = wall_s;
     if (!(finding->gain_upper_s > 0))
