@@ -128,6 +128,14 @@ static void note_wait(struct pt_facts *facts, pt_u32 thread, const struct pt_eve
     }
 }
 
+/* The part in which the place of a call counts: whoever answers on a connection does not wait for the network. */
+static enum pt_time_part part_of_place(const struct pt_facts *facts, const struct pt_event *event)
+{
+    const enum pt_time_part part = (enum pt_time_part)facts->call.span.part;
+    const char *path = part == PT_PART_network ? pt_descriptor_of_event(event) : NULL;
+    return path && pt_connection_end_of(&facts->ends, event->process, path) == PT_END_SERVER ? PT_PART_idle : part;
+}
+
 static void take_call(struct pt_facts *facts, const struct pt_event *event)
 {
     const pt_u32 thread = pt_thread_number(&facts->ids, event->thread);
@@ -150,8 +158,7 @@ static void take_call(struct pt_facts *facts, const struct pt_event *event)
                           facts->call.own_ns + facts->call.preempted_ns);
     pt_event_loops_call(facts, event);
     const bool is_critical = pt_path_is_own(facts->paths, event) && !pt_path_is_handed(facts->paths, event);
-    pt_python_places_call(&facts->places, facts->profile, event, thread, (enum pt_time_part)facts->call.span.part,
-                          is_critical);
+    pt_python_places_call(&facts->places, facts->profile, event, thread, part_of_place(facts, event), is_critical);
 }
 
 /* The record comes with those of the GPU, but it was on a thread of the host. */

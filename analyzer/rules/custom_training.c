@@ -109,15 +109,30 @@ bool pt_rule_importing(struct pt_profile *profile, pt_i64 stage, struct pt_findi
     return true;
 }
 
-/* An observation: whether a program needs it, nobody else knows. What steps wait for on a GPU, and checkpoints, have
- * lines of their own. The CPU time is held against that of the training: on a busy machine it is less than the time. */
+/* What the main thread waits for has a line of its own. Waits for workers are phases of their own where a loader is
+ * known. */
+static double waits_s(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    static const enum pt_time_part parts[] = {PT_PART_network,  PT_PART_sleep,      PT_PART_lock,    PT_PART_idle,
+                                              PT_PART_gil_wait, PT_PART_child_wait, PT_PART_gpu_wait};
+    static const enum pt_time_part of_workers[] = {PT_PART_data_wait, PT_PART_workers};
+    double s = 0, workers_s = -pt_finding_number_or_0(finding, metrics, "training.data_s");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        s += pt_finding_number_or_0(finding, metrics, pt_time_parts[parts[i]].metric);
+    for (size_t i = 0; i < sizeof of_workers / sizeof *of_workers; i++)
+        workers_s += pt_finding_number_or_0(finding, metrics, pt_time_parts[of_workers[i]].metric);
+    return s + fmax(workers_s, 0);
+}
+
+/* An observation: whether a program needs it, nobody else knows. What it waits for, and checkpoints, have lines of
+ * their own. The CPU time is held against that of the training: on a busy machine it is less than the time. */
 bool pt_rule_beside_the_steps(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const double training_s = pt_finding_number(finding, metrics, "training.total_s");
     const double other_s = pt_finding_number(finding, metrics, "training.other_s") -
                            pt_finding_number_or_0(finding, metrics, "training.checkpoint_s") -
-                           pt_finding_number_or_0(finding, metrics, "time.gpu_wait_s");
+                           waits_s(finding, metrics);
     const double cpu_s = stacks_s(profile, stage, PT_STACK_TRAINING_S);
     const double beside_s = stacks_s(profile, stage, PT_STACK_BESIDE_S);
     if (stage < 0 || !(100 * other_s >= LEAST_BESIDE_PERCENT * training_s) ||

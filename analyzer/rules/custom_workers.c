@@ -238,6 +238,8 @@ bool pt_rule_serial_fetches(struct pt_profile *profile, pt_i64 stage, struct pt_
         !(pt_finding_number(finding, metrics, "net.at_once") < 2) || fetch_under_a_lock(finding, metrics))
         return false;
     finding->gain_upper_s = pt_finding_number(finding, metrics, "net.cost_s");
+    if (pt_finding_number(finding, metrics, "net.in_python_loop.percent") >= 50)
+        finding->place_kind = PT_PLACE_IN_LOOP;
     pt_finding_add_metrics(finding, metrics,
                            "requests:net.request.calls connections:net.connect.calls bytes:net.bytes wait_s:net.wait_s "
                            "mean_s:net.request.mean_s requests_at_once:net.at_once where:place");

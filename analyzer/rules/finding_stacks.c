@@ -37,6 +37,7 @@ static const struct question {
     [PT_PLACE_FETCH] = {PT_STACK_FETCH_S, PT_STACK_PREPARING_S, "the CPU time of loading"},
     [PT_PLACE_FETCH_WAIT] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time"},
     [PT_PLACE_HAND_OVER] = {PT_STACK_MAIN_CALL_S, PT_STACK_MAIN_CALL_S, "that time"},
+    [PT_PLACE_IN_LOOP] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "the time in its calls"},
     [PT_PLACE_RANK] = {PT_STACK_RANK_S, PT_STACK_RANK_S, "what it has more"},
     [PT_PLACE_CPU] = {PT_STACK_CPU_S, PT_STACK_CPU_S, "the CPU time"},
     [PT_PLACE_FAULT] = {PT_STACK_FAULT_S, PT_STACK_FAULT_S, "the page faults"},
@@ -58,7 +59,7 @@ static pt_u64 parts_of(const struct pt_finding *finding)
     if (finding->place_kind == PT_PLACE_RANK || finding->place_kind == PT_PLACE_HAND_OVER)
         return ~(pt_u64)0;
     const bool is_wait = finding->place_kind == PT_PLACE_WAIT || finding->place_kind == PT_PLACE_WAIT_OF_ALL ||
-                         finding->place_kind == PT_PLACE_FETCH_WAIT;
+                         finding->place_kind == PT_PLACE_FETCH_WAIT || finding->place_kind == PT_PLACE_IN_LOOP;
     return is_wait ? PART(finding->part) : PART(PT_STACK_ANY_PART);
 }
 
@@ -188,6 +189,11 @@ void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding
         return;
     add_all(profile, finding, finding->place_kind == PT_PLACE_WAIT ? cost_of_waits(finding->part) : question->cost,
             ret_stacks);
+    if (!ret_stacks->n && finding->place_kind == PT_PLACE_IN_LOOP) { /* its calls are too short to be seen: the loop */
+        struct pt_finding loop = *finding;
+        loop.part = PT_PART_idle;
+        add_all(profile, &loop, question->cost, ret_stacks);
+    }
     if (!ret_stacks->n && question->otherwise != question->cost)
         add_all(profile, finding, question->otherwise, ret_stacks);
     keep_python(ret_stacks);

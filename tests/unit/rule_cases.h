@@ -115,6 +115,10 @@ static const struct {
     {"parsed_again", {{"time.computing_s", 5}, {"reader.own_s", 2}, {"reader.read_again_bytes", 1e7}}, 0},
     {"beside_the_steps", {{"training.total_s", 5}, {"caller.beside_s", 2}, {"training.other_s", 3}}, 1},
     {"beside_the_steps", {{"training.other_s", 3}, {"caller.beside_s", 2}, {"training.total_s", 5}}, 20},
+    /* it is what it waits for */
+    {"beside_the_steps",
+     {{"training.total_s", 5}, {"caller.beside_s", 2}, {"training.other_s", 3}, {"time.network_s", 0.2}},
+     2.5},
     {"importing", {{"python.imports.total_s", 2}}, 0.4},
     {"python_in_training",
      {{"training.preparing_s", 1}, {"training.preparing_percent", 10}, {"training.window_s", 9}, {"reader.own_s", 1}},

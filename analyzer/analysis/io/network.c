@@ -14,6 +14,8 @@
 #include "analysis/analysis.h"
 #include "facts/channels.h"
 #include "facts/network/ends.h"
+#include "facts/python.h"
+#include "facts/state.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
 #include "util/id_map.h"
@@ -39,6 +41,7 @@ struct net_connection {
 struct stage_net {
     struct pt_split_time wait, resolve;
     pt_u64 requests, connects, bytes, wait_ns, answered_ns, queries, failed_queries, query_ns;
+    pt_u64 in_python_loop_ns;              /* of wait_ns */
     pt_u64 answered, overlapping_requests; /* first answers; requests on other connections before those */
 };
 
@@ -122,6 +125,23 @@ static void waited(struct network *network, const struct pt_event *e, struct net
     connection->host = (size_t)(host - network->items) + 1;
     stage->wait_ns += (pt_u64)e->duration_ns;
     pt_split_time_add(&stage->wait, e, e->start_ns);
+}
+
+/* The wait of an event loop is none of a connection, until the next call shows whose answer ended it. */
+static void waited_in_loop(struct network *network, const struct pt_event *e, struct net_name *host)
+{
+    const struct pt_loop_answer *loop = &network->profile->facts->call.loop;
+    const pt_i64 ns = loop->wait.end_ns - loop->wait.start_ns;
+    struct net_connection *connection = connection_of(network, e);
+    if (!loop->is_known || loop->wait.part != PT_PART_network || ns <= 0)
+        return;
+    struct pt_split_time *wait = &network->stages[host->stage].wait;
+    host->ns += (pt_u64)ns;
+    connection->ns += (pt_u64)ns;
+    network->stages[host->stage].wait_ns += (pt_u64)ns;
+    network->stages[host->stage].in_python_loop_ns += pt_process_has_python(e->process) ? (pt_u64)ns : 0;
+    pt_time_union_add(pt_is_worker(e->process) ? &wait->of_workers : &wait->of_others, loop->wait.start_ns,
+                      loop->wait.end_ns);
 }
 
 /* A request is over when the next one begins, or the descriptor becomes another connection. */
@@ -209,6 +229,8 @@ static void moved(struct network *network, const struct pt_event *e, pt_u32 path
     struct net_name *host = pt_channel_of_event(e) == PT_CHANNEL_NETWORK ? host_of(network, e, path) : NULL;
     if (!host)
         return;
+    if (!sends)
+        waited_in_loop(network, e, host);
     if (bytes > 0) {
         request_or_answer(network, e, host, sends);
         host->bytes += (pt_u64)bytes;
@@ -353,6 +375,9 @@ static void set_metrics(const struct network *network, pt_u32 stage)
     pt_metrics_set(metrics, scope, "net.connect.calls", pt_integer(s->connects));
     pt_metrics_set(metrics, scope, "net.bytes", pt_integer(s->bytes));
     pt_metrics_set(metrics, scope, "net.wait_s", pt_real(total_s));
+    pt_metrics_set(metrics, scope, "net.in_python_loop.percent",
+                   s->wait_ns ? pt_real(100 * (double)s->in_python_loop_ns / (double)s->wait_ns)
+                              : pt_unknown("nothing was asked of the network"));
     pt_metrics_set(metrics, scope, "net.at_once",
                    waited_s > 0 ? pt_real(fmax(total_s / waited_s, on_their_way))
                                 : pt_unknown("nothing was asked of the network"));
@@ -398,5 +423,6 @@ const struct pt_analysis pt_analysis_network = {
     .state_size = sizeof(struct network),
     .begin = begin,
     .event = event,
+    .asks_facts = true,
     .finish = finish,
 };

@@ -156,6 +156,8 @@ static void add_behind(const struct pt_build *b, struct pt_doc_finding *finding)
         [PT_PLACE_PREPARING] = PT_VIEW_cpu_functions,
         [PT_PLACE_BESIDE] = PT_VIEW_cpu_functions,
         [PT_PLACE_FETCH] = PT_VIEW_cpu_functions,
+        [PT_PLACE_HAND_OVER] = PT_VIEW__COUNT,
+        [PT_PLACE_IN_LOOP] = PT_VIEW__COUNT,
         [PT_PLACE_RANK] = PT_VIEW_cpu_functions,
         [PT_PLACE_FAULT] = PT_VIEW_cpu_functions,
         [PT_PLACE_FORK] = PT_VIEW__COUNT,

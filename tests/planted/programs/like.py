@@ -202,6 +202,24 @@ def serial_fetches():
         thread.join()
 
 
+def gathers_them():
+    """A coroutine for each of forty requests, which are all on their way at once, four times; and it computes."""
+    import asyncio
+    port = int(os.environ.get("PLANTED_PORT", "0"))
+
+    async def fetch():
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET\n")
+        await reader.read(65536)
+        writer.close()
+
+    async def run_all():
+        for _ in range(4 if port else 0):
+            await asyncio.gather(*(fetch() for _ in range(40)))
+            planted.compute(0.5)
+    asyncio.run(run_all())
+
+
 def too_few_workers():
     """One worker is enough."""
     import loader
