@@ -16,11 +16,19 @@ static double number(const struct pt_profile *profile, const struct pt_finding *
     return pt_finding_number(finding, &profile->metrics, metric);
 }
 
+/* Of the time from the first to the last work, without what happens once: imports, and all that comes before a
+ * training has made its first step. NAN = not known. */
+static double busy_percent(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const double busy_s = number(profile, finding, "gpu.busy_s"), idle_s = number(profile, finding, "gpu.gaps.all_s");
+    return 100 * busy_s / (busy_s + idle_s);
+}
+
 static bool is_launch_bound(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     return number(profile, finding, "gpu.kernels.calls") >= MANY_KERNELS &&
            number(profile, finding, "gpu.kernels.mean_s") <= SHORT_KERNEL_S &&
-           number(profile, finding, "gpu.launch.per_kernel_percent") >= 100 &&
+           number(profile, finding, "gpu.launch.per_kernel_percent") >= 50 &&
            number(profile, finding, "gpu.launch.empty_percent") >= 50;
 }
 
@@ -28,7 +36,7 @@ static bool is_launch_bound(const struct pt_profile *profile, const struct pt_fi
 static bool has_large_gaps(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const double large_s = number(profile, finding, "gpu.gaps.large_s");
-    return large_s > 0 && large_s >= 0.75 * number(profile, finding, "gpu.idle_s");
+    return large_s > 0 && large_s >= 0.75 * number(profile, finding, "gpu.gaps.all_s");
 }
 
 /* The launcher's samples, if no process recorded more. */
@@ -50,12 +58,12 @@ static bool is_sampled_idle(struct pt_profile *profile, struct pt_finding *findi
 bool pt_rule_gpu_under_used(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     (void)stage;
-    const double busy_percent = number(profile, finding, "gpu.busy_percent");
-    if (isnan(busy_percent))
+    const double busy = busy_percent(profile, finding);
+    if (isnan(busy))
         return is_sampled_idle(profile, finding);
-    if (!(busy_percent < BUSY_ENOUGH_PERCENT) || has_large_gaps(profile, finding) || is_launch_bound(profile, finding))
+    if (!(busy < BUSY_ENOUGH_PERCENT) || has_large_gaps(profile, finding) || is_launch_bound(profile, finding))
         return false;
-    finding->gain_upper_s = number(profile, finding, "gpu.idle_s");
+    finding->gain_upper_s = number(profile, finding, "gpu.gaps.all_s");
     pt_finding_add_metrics(finding, &profile->metrics,
                            "gpu_busy_percent:gpu.busy_percent gpu_idle_s:gpu.idle_s gaps:gpu.gaps.calls "
                            "mostly:gpu.idle.top_cause where:gpu.idle.top_where");

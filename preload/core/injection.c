@@ -28,6 +28,8 @@
 #include "sys.h"
 #include "text.h"
 
+#define CUDA_VARIABLE "CUDA_INJECTION64_PATH"
+
 const char *pt_own_path = "";
 
 static int is_our_name(const char *path)
@@ -116,6 +118,27 @@ static void note_foreign(const char *variable, const char *value, int is_cuda)
         pt_point(PT_EV_mark, 0, 0, pt_words(pt_intern_string(reason), 0), 0);
 }
 
+/* Nsight Compute ends a program in which CUDA would load any library but its own, whoever set the variable: measured
+ * with 2025.3.1. It sets a variable of its own for all that it starts, and is known itself by its name. */
+int pt_injection_is_of_nsight(void)
+{
+    static const char *const names[] = {"ncu", "nv-nsight-cu-cli"};
+    const char *name = pt_text_base_name(pt_first_text());
+    int is_itself = 0;
+    for (pt_u64 i = 0; i < sizeof names / sizeof *names; i++)
+        is_itself |= pt_text_equal(name, names[i]);
+    return is_itself || pt_text_value(environ, "NV_TPS_LAUNCH_TOKEN") != 0;
+}
+
+static void leave_cuda_to_nsight(void)
+{
+    const char *value = pt_text_value(environ, CUDA_VARIABLE);
+    if (value && is_our_name(value))
+        unsetenv(CUDA_VARIABLE);
+    pt_point(PT_EV_gpu_tracing, pt_intern_string("Nsight Compute has CUPTI: it allows no library beside its own"),
+             PT_CUDA_TRACING_WRAPPED, 0, 0);
+}
+
 struct ours {
     const char *name; /* as the loader has it */
     char path[512];   /* the real path, made when it is needed */
@@ -141,8 +164,10 @@ static void announce(struct ours *ours, const char *variable, int is_cuda)
 void pt_injection_announce(void)
 {
     struct ours ours = {.name = pt_own_path};
-    if (pt_options.cuda)
-        announce(&ours, "CUDA_INJECTION64_PATH", 1);
+    if (pt_options.cuda && pt_injection_is_of_nsight())
+        leave_cuda_to_nsight();
+    else if (pt_options.cuda)
+        announce(&ours, CUDA_VARIABLE, 1);
     if (pt_options.nvtx)
         announce(&ours, "NVTX_INJECTION64_PATH", 0);
     if (pt_options.itt)

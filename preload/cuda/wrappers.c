@@ -12,6 +12,7 @@
 #include "proftrace/events.h"
 #include "proftrace/limits.h"
 #include "core/emit.h"
+#include "core/injection.h"
 #include "core/names/intern.h"
 #include "core/text.h"
 #include "cupti/cupti.h"
@@ -289,10 +290,12 @@ static void launched_by_config(const struct call *call, const void *function, co
 
 /* ---- the truthful sentence, once ---- */
 
-/* The path of another tool was recorded by the constructor. */
+/* The path of another tool, or that Nsight is at work, was recorded by the constructor. */
 static const char *why_not_injected(void)
 {
     const char *path = pt_text_value(environ, "CUDA_INJECTION64_PATH");
+    if (!path && pt_injection_is_of_nsight())
+        return 0;
     if (!path)
         return "CUDA_INJECTION64_PATH was taken out of the environment";
     return strstr(path, PT_LIBRARY_NAME) ? "the CUDA driver has not loaded what CUDA_INJECTION64_PATH names" : 0;

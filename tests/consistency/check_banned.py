@@ -38,6 +38,7 @@ ALLOWED = {
     ("preload/core/names/module.c", "dlsym"): "asks once, in the constructor, whether this glibc has _dl_find_object",
     ("preload/core/init.c", "setenv"): "the constructor adds the session's name once (README, exceptions)",
     ("preload/core/injection.c", "setenv"): "the constructor names us to CUDA, NVTX and ITT, once (README, exceptions)",
+    ("preload/core/injection.c", "unsetenv"): "the constructor takes our own name back under Nsight Compute (README, exceptions)",
     ("preload/core/injection.c", "dlopen"): "the handle of the program itself, and only where we were dlopened ourselves",
     ("preload/core/injection.c", "dlsym"): "asks once, in the constructor, whether another copy of us was preloaded",
     ("preload/cuda/cupti/library.c", "dlopen"): "loads CUPTI while the driver loads its own libraries: in no program without CUDA",

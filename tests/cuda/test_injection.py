@@ -60,6 +60,15 @@ class Variables(AnnotationCase):
         for value in ("/old/libproftrace.so", ""):
             self.assertEqual(self.seen(**{name: value for name in VARIABLES}), {name: [REAL] for name in VARIABLES})
 
+    def test_nsight_compute_has_cuda_for_itself(self):
+        """It ends a program in which the variable names us: neither it nor what it starts has it, whatever a parent had set."""
+        self.assertEqual(self.seen(NV_TPS_LAUNCH_TOKEN="Interactive Profile"), {name: [] if name == VARIABLES[0] else [REAL] for name in VARIABLES})
+        ncu = f"{self.root}/ncu"
+        shutil.copy(ENV, ncu)
+        self.assertEqual(self.seen("/bin/sh", "-c", f"{ncu}; :"), {name: [] if name == VARIABLES[0] else [REAL] for name in VARIABLES})
+        foreign = "/opt/nsight/libinjection.so"
+        self.assertEqual(self.seen(NV_TPS_LAUNCH_TOKEN="x", CUDA_INJECTION64_PATH=foreign)[VARIABLES[0]], [foreign])
+
     def test_nothing_else_changes(self):
         """/proc/self/environ is what the program was started with; environ gains ours and nothing else."""
         dump = "import os; print(open('/proc/self/environ').read().count('\\0'), sorted(os.environ))"

@@ -13,6 +13,7 @@
 #include "calls.h"
 #include "host.h"
 #include "idle.h"
+#include "imports.h"
 #include "info.h"
 #include "memory.h"
 #include "overlaps.h"
@@ -77,6 +78,7 @@ static void event(void *state, const struct pt_event *e)
     if (e->desc->category == PT_CATEGORY_USER) {
         pt_gpu_ranges_event(gpu, e);
         pt_gpu_note_range_change(gpu, e);
+        pt_gpu_imports_event(gpu, e);
         return;
     }
     if (e->desc->category == PT_CATEGORY_CUDA)
@@ -146,6 +148,7 @@ static void free_all(struct pt_gpu *gpu)
     for (pt_u32 i = 0; gpu->is_used && i < pt_n_threads(&gpu->facts->ids); i++) {
         free(gpu->threads[i].nodes);
         free(gpu->threads[i].range_changes);
+        free(gpu->threads[i].imports.items);
     }
     free_stages(gpu);
     free_lists(gpu);

@@ -15,6 +15,7 @@
 #include "facts/blockers.h"
 #include "util/whole.h"
 #include "host.h"
+#include "imports.h"
 #include "ranges.h"
 #include "spans.h"
 
@@ -167,6 +168,28 @@ static void split_queued(const struct gap_view *view, pt_i64 ns)
               is_latency || !name ? view->call->name : name, ns);
 }
 
+static void split_work(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
+{
+    struct gap_walk walk = {.chain = {.facts = view->gpu->facts, .show = show},
+                            .gpu = view->gpu,
+                            .device = view->device,
+                            .place = {.device = view->index, .inner = PT_GPU_CAUSE__COUNT}};
+    if (end_ns > start_ns)
+        pt_chain_split(&walk.chain, view->call->thread, start_ns, end_ns);
+}
+
+/* Before the call: an import is one cause, whatever it read, waited for or computed. */
+static void split_called(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
+{
+    struct pt_gpu_imported import;
+    while (pt_gpu_imports_last(view->gpu, view->call->thread, start_ns, end_ns, &import)) {
+        split_work(view, import.end_ns, end_ns);
+        add_plain(view, PT_GPU_CAUSE_importing, import.module, import.end_ns - import.start_ns);
+        end_ns = import.start_ns;
+    }
+    split_work(view, start_ns, end_ns);
+}
+
 /* Split [start, end), in which the device was observed all the time. */
 static void split_observed(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 {
@@ -188,11 +211,7 @@ static void split_observed(const struct gap_view *view, pt_i64 start_ns, pt_i64 
                   end_ns - start_ns);
         return;
     }
-    struct gap_walk walk = {.chain = {.facts = view->gpu->facts, .show = show},
-                            .gpu = view->gpu,
-                            .device = view->device,
-                            .place = {.device = view->index, .inner = PT_GPU_CAUSE__COUNT}};
-    pt_chain_split(&walk.chain, call->thread, start_ns, end_ns);
+    split_called(view, start_ns, end_ns);
 }
 
 /* While the program had CUPTI for itself it is unknown whether the device was idle: returns how long that was. */
@@ -215,25 +234,32 @@ static pt_i64 split_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end
     return unseen_ns;
 }
 
+/* Without the imports in it, which happen once. */
+static pt_i64 length_ns(const struct pt_gpu_gap *gap)
+{
+    return gap->end_ns - gap->start_ns - gap->unseen_ns - gap->importing_ns;
+}
+
 static void count_gap(struct pt_gpu_device *device, const struct pt_gpu_gap *gap, int sign)
 {
     const pt_i64 idle_ns = gap->end_ns - gap->start_ns - gap->unseen_ns;
+    struct pt_gpu_gaps *gaps = gap->is_at_start ? &device->at_start : &device->later;
     device->idle_ns += sign * idle_ns;
     device->unseen_ns += sign * gap->unseen_ns;
     device->n_gaps += (pt_u64)(idle_ns ? sign : 0);
-    if (idle_ns < PT_GPU_LARGE_GAP_NS)
+    gaps->all_ns += sign * length_ns(gap);
+    if (length_ns(gap) < PT_GPU_LARGE_GAP_NS)
         return;
-    device->n_large += (pt_u64)sign;
-    device->large_ns += sign * idle_ns;
+    gaps->n_large += (pt_u64)sign;
+    gaps->large_ns += sign * length_ns(gap);
 }
 
 /* A gap that no record can shorten any more. */
 static void settle(struct pt_gpu_device *device, const struct pt_gpu_gap *gap)
 {
-    const pt_i64 idle_ns = gap->end_ns - gap->start_ns - gap->unseen_ns;
-    if (idle_ns <= device->longest_ns)
+    if (length_ns(gap) <= device->longest_ns)
         return;
-    device->longest_ns = idle_ns;
+    device->longest_ns = length_ns(gap);
     device->longest_at_ns = gap->start_ns;
 }
 
@@ -270,6 +296,16 @@ static void count_causes(struct pt_gpu *gpu, struct pt_gpu_device *device, int s
         device->gaps_of[cause] += has[cause] ? (pt_u64)sign : 0;
 }
 
+/* In the last gap. */
+static pt_i64 importing_in(const struct pt_gpu *gpu, const struct pt_gpu_device *device)
+{
+    pt_i64 ns = 0;
+    for (size_t i = device->gaps.items[device->gaps.n - 1].first_piece; i < device->pieces.n; i++)
+        if (gpu->places.items[device->pieces.items[i].place].cause == PT_GPU_CAUSE_importing)
+            ns += device->pieces.items[i].ns;
+    return ns;
+}
+
 static void take_back(struct pt_gpu *gpu, struct pt_gpu_device *device)
 {
     count_causes(gpu, device, -1);
@@ -286,10 +322,13 @@ static void add_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 {
     struct pt_gpu_device *device = view->device;
     forget_old(device);
-    pt_vec_push(&device->gaps, ((struct pt_gpu_gap){start_ns, end_ns, 0, device->pieces.n}));
+    pt_vec_push(&device->gaps,
+                ((struct pt_gpu_gap){.start_ns = start_ns, .end_ns = end_ns, .first_piece = device->pieces.n}));
     const pt_i64 unseen_ns = split_gap(view, start_ns, end_ns);
     struct pt_gpu_gap *gap = &device->gaps.items[device->gaps.n - 1];
     gap->unseen_ns = unseen_ns;
+    gap->importing_ns = importing_in(view->gpu, device);
+    gap->is_at_start = !pt_gpu_process_of(view->gpu, view->work->process)->has_made_step;
     count_gap(device, gap, 1);
     count_causes(view->gpu, device, 1);
 }

@@ -97,6 +97,15 @@ static void begin_step(struct pt_gpu *gpu, const struct pt_event *e, bool is_by_
 
 /* ---- events ---- */
 
+/* A training goes on after its first optimizer step. */
+static void note_training(struct pt_gpu_process *process, enum pt_phase phase)
+{
+    const bool goes_on = phase == PT_PHASE_data_wait || phase == PT_PHASE_transfer || phase == PT_PHASE_zero_grad ||
+                         phase == PT_PHASE_forward || phase == PT_PHASE_train_step;
+    process->has_made_step |= process->has_optimized && goes_on;
+    process->has_optimized |= phase == PT_PHASE_optimizer_step || phase == PT_PHASE_train_step;
+}
+
 static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
 {
     struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
@@ -113,6 +122,8 @@ static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
         thread->nodes[thread->depth] = node;
     if (!thread->depth++)
         note_ranging(gpu, e->thread, true);
+    if (e->desc->kind == PT_KIND_phase_begin)
+        note_training(pt_gpu_process_of(gpu, e->process), pt_phase_of_tag(e->tag));
     if (starts_step)
         begin_step(gpu, e, true);
 }

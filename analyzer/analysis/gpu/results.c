@@ -23,6 +23,17 @@ static void set(struct pt_gpu *gpu, pt_u32 stage, const char *name, struct pt_va
 
 /* ---- devices ---- */
 
+/* What comes before the first training step is done happens once, however long the training is. */
+static bool makes_steps(const struct pt_gpu *gpu, pt_u32 stage)
+{
+    const struct pt_session *session = gpu->profile->session;
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (gpu->processes[i] && gpu->processes[i]->has_made_step &&
+            pt_gpu_stage_of(gpu, session->processes[i]) == stage)
+            return true;
+    return false;
+}
+
 static void set_devices(struct pt_gpu *gpu, pt_u32 stage)
 {
     double busy_ns = 0, window_ns = 0, overlap_ns = 0, copies_ns = 0;
@@ -46,9 +57,14 @@ static void set_devices(struct pt_gpu *gpu, pt_u32 stage)
         window_ns > 0 ? pt_real(100 * busy_ns / window_ns) : pt_unknown("nothing was seen"));
     set(gpu, stage, "gpu.idle_s", pt_seconds(idlest->idle_ns));
     set(gpu, stage, "gpu.gaps.calls", pt_integer(idlest->n_gaps));
-    set(gpu, stage, "gpu.gaps.large.calls", pt_integer(idlest->n_large));
-    set(gpu, stage, "gpu.gaps.large_s", pt_seconds(idlest->large_ns));
-    set(gpu, stage, "gpu.gaps.small_s", pt_seconds(idlest->idle_ns - idlest->large_ns));
+    const bool is_training = makes_steps(gpu, stage);
+    const struct pt_gpu_gaps *later = &idlest->later, *at_start = &idlest->at_start;
+    const pt_i64 large_ns = later->large_ns + (is_training ? 0 : at_start->large_ns);
+    const pt_i64 all_ns = later->all_ns + (is_training ? 0 : at_start->all_ns);
+    set(gpu, stage, "gpu.gaps.large.calls", pt_integer(later->n_large + (is_training ? 0 : at_start->n_large)));
+    set(gpu, stage, "gpu.gaps.large_s", pt_seconds(large_ns));
+    set(gpu, stage, "gpu.gaps.small_s", pt_seconds(all_ns - large_ns));
+    set(gpu, stage, "gpu.gaps.all_s", pt_seconds(all_ns));
     set(gpu, stage, "gpu.gaps.longest_s", pt_seconds(idlest->longest_ns));
     set(gpu, stage, "gpu.gaps.longest_at_s",
         pt_seconds(idlest->longest_at_ns - gpu->profile->stages.items[stage].start_ns));

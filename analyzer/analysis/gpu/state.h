@@ -19,6 +19,7 @@
 
 enum {
     PT_GPU_MOST_RANGE_CHANGES = 1024, /* per thread: ranges that were opened or closed */
+    PT_GPU_MOST_IMPORTS = 8192,       /* per thread */
     PT_GPU_MOST_CALLS = 65536,        /* per process: launches that work may be joined to */
     PT_GPU_ALL_CALLS = 1 << 21,       /* of all processes */
     PT_GPU_MOST_PENDING = 4096,       /* records that wait for their call */
@@ -46,11 +47,20 @@ struct pt_gpu_range_change { /* from when on a range was the innermost one */
     pt_u32 node;
 };
 
+struct pt_gpu_import {
+    pt_i64 start_ns, end_ns; /* end: INT64_MAX while it lasts */
+    const char *module;
+};
+
 struct pt_gpu_thread {
     pt_u32 *nodes; /* PT_GPU_MOST_DEPTH open ranges; NULL = never any */
     pt_u32 depth;
     struct pt_gpu_range_change *range_changes; /* ring of PT_GPU_MOST_RANGE_CHANGES; NULL = never any */
     pt_u64 n_range_changes;
+    struct {
+        PT_VEC(struct pt_gpu_import);
+    } imports;
+    pt_u32 import_depth;               /* of open ranges, with the import that lasts; 0 = none lasts */
     pt_u32 n_overlapping, overlapping; /* open ranges that may overlap others; the set of them, 0 = not made yet */
 };
 
@@ -86,10 +96,11 @@ struct pt_gpu_process {
         pt_i64 start_ns, end_ns;
     } yields[PT_GPU_MOST_YIELDS];
     pt_u32 n_yields, n_forgotten_yields;
-    pt_u32 step;                   /* number of the step that runs; 0 = none yet */
-    bool steps_by_name;            /* by ranges; else by events */
-    bool is_recording;             /* by CUPTI */
-    pt_u32 n_ranging, sum_ranging; /* threads with open ranges; their indexes: of one, its */
+    pt_u32 step;                       /* number of the step that runs; 0 = none yet */
+    bool steps_by_name;                /* by ranges; else by events */
+    bool is_recording;                 /* by CUPTI */
+    bool has_optimized, has_made_step; /* an optimizer step has begun; the training has gone on after it */
+    pt_u32 n_ranging, sum_ranging;     /* threads with open ranges; their indexes: of one, its */
     struct pt_gpu_step steps[PT_GPU_STEPS_KEPT];
     struct pt_gpu_pace *pace; /* NULL = it has no steps */
     pt_u64 nccl_calls;
@@ -110,7 +121,9 @@ struct pt_gpu_place {                 /* a cause and where */
 
 struct pt_gpu_gap {
     pt_i64 start_ns, end_ns;
-    pt_i64 unseen_ns; /* of it, while the program had CUPTI for itself */
+    pt_i64 unseen_ns;    /* of it, while the program had CUPTI for itself */
+    pt_i64 importing_ns; /* of it, while the launching thread imported modules */
+    bool is_at_start;    /* the process had not made its first training step by then */
     size_t first_piece;
 };
 
@@ -129,8 +142,12 @@ struct pt_gpu_device {
     struct pt_gpu_launches *launches;              /* NULL = the launch of no kernel is known */
     pt_u64 n_kernels, n_copies, n_sets;
     pt_i64 idle_ns, unseen_ns;
-    pt_i64 large_ns, longest_ns, longest_at_ns; /* gaps of PT_GPU_LARGE_GAP_NS and more */
-    pt_u64 n_large, n_gaps;
+    struct pt_gpu_gaps {
+        pt_i64 all_ns, large_ns; /* imports are left out; large: of PT_GPU_LARGE_GAP_NS and more */
+        pt_u64 n_large;
+    } at_start, later;                /* until the first training step is done, and from then on */
+    pt_i64 longest_ns, longest_at_ns; /* without imports */
+    pt_u64 n_gaps;
     pt_u64 gaps_of[PT_GPU_CAUSE__COUNT]; /* gaps that have the cause */
     struct {
         PT_VEC(struct pt_gpu_gap);

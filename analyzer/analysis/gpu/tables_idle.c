@@ -127,10 +127,11 @@ static void set_metrics(struct pt_gpu *gpu, pt_u32 stage, const struct cause_sum
     const struct pt_scope scope = pt_scope_stage(stage);
     for (int i = 0; i < PT_GPU_CAUSE__COUNT; i++)
         pt_metrics_set(metrics, scope, pt_gpu_causes[sums[i].cause].metric, pt_seconds(sums[i].ns));
-    if (!sums[0].ns)
+    const struct cause_sum *top = &sums[sums[0].cause == PT_GPU_CAUSE_importing]; /* which happens once */
+    if (!top->ns)
         return;
-    pt_metrics_set(metrics, scope, "gpu.idle.top_cause", pt_text(pt_gpu_causes[sums[0].cause].label));
-    pt_metrics_set(metrics, scope, "gpu.idle.top_where", pt_text(where_of(gpu->profile, sums[0].top)));
+    pt_metrics_set(metrics, scope, "gpu.idle.top_cause", pt_text(pt_gpu_causes[top->cause].label));
+    pt_metrics_set(metrics, scope, "gpu.idle.top_where", pt_text(where_of(gpu->profile, top->top)));
 }
 
 static void causes_table(struct pt_gpu *gpu, pt_u32 stage)
