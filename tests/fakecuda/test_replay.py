@@ -1,10 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Raw buffers of a file reach the client as CUPTI would have delivered them."""
+import collections
 import os
 import struct
 
 from harness import DoubleTest, main
+
+H100 = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "gpu", "baselines", "2026-11-27-H100-cupti.bin")
 
 
 class ReplayTest(DoubleTest):
@@ -55,6 +58,19 @@ class ReplayTest(DoubleTest):
             self.assertEqual(len(seen), len(expected), record)
             if record != "device":
                 self.assertEqual(seen, expected)
+
+    def test_of_a_gpu(self):
+        """Buffers that CUPTI 13.0.1 filled for an H100 read as our layouts say: 8 threads, 400 short kernels, 40 long ones, 160 copies and sets."""
+        outcome = self.assert_ran(self.workload("unfinished", CLIENT_KINDS="8", FAKECUDA_REPLAY=H100))
+        kernels, calls = outcome.recorded("kernel"), {r["correlationId"]: r for r in outcome.recorded("runtime")}
+        self.assertEqual(collections.Counter(k["name"] for k in kernels), {"_Z12small_kernelPf": 400, "_Z11spin_kernelx": 40})
+        self.assertEqual((len(outcome.recorded("copy")), len(outcome.recorded("set"))), (120, 40))
+        self.assertEqual(collections.Counter(c["bytes"] for c in outcome.recorded("copy")), {1 << 20: 40, 1 << 19: 40, 1 << 18: 40})
+        self.assertEqual({calls[k["correlationId"]]["cbid"] for k in kernels}, {211})
+        self.assertTrue(all(calls[k["correlationId"]]["start"] < k["start"] < k["end"] for k in kernels))
+        self.assertEqual(len({k["streamId"] for k in kernels}), 8)
+        device = outcome.recorded("device")[-1]
+        self.assertEqual((device["name"], device["numMultiprocessors"]), ("NVIDIA H100 80GB HBM3", 132))
 
     def test_broken_files(self):
         whole = self.LENGTHS + self.buffer(self.kernel(1, 1, 1, 2))

@@ -17,7 +17,7 @@ HOLDS = (
     ("a server of several processes works", ["torch_profiler.vllm"]),
     ("other tools that hold CUPTI are named", ["others.ncu", "others.compute_sanitizer"]),
     ("kernels lie behind their launches on one clock", ["clocks.skew", "clocks.bad_times"]),
-    ("what CUPTI and NVML cost by themselves is known", ["costs.cupti_alone", "costs.memory", "costs.start", "others.nvml_costs"]),
+    ("what CUPTI and NVML cost by themselves is known", ["costs.cupti_alone", "costs.calls", "costs.memory", "costs.start", "others.nvml_costs"]),
     ("golden raw buffers are kept", ["raw.raw_buffers"]),
 )
 

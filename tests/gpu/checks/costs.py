@@ -26,6 +26,15 @@ def launches(context):
     return values
 
 
+def calls(context):
+    """Nanoseconds of calls that PyTorch makes around every kernel: CUPTI is entered at each of them, recorded or not."""
+    if "work_shared" not in context.programs:
+        raise Skip("work_shared is not built: it needs nvcc")
+    argv = [context.programs["work_shared"], "calls", "5000"]
+    return {"bare": last_json(context.bare(argv).stdout), "traced": last_json(context.traced(argv)[0].stdout),
+            "without_cuda": last_json(context.traced(argv, env={"PROFTRACE_CUDA": "off"})[0].stdout)}
+
+
 def memory(context):
     """MiB that tracing takes of the host and, with CUPTI's own buffers, of the GPU; others on the GPU disturb, so the least counts."""
     if "work_shared" not in context.programs:
@@ -93,4 +102,4 @@ def start(context):
     return {how: median(values) for how, values in seconds.items()}
 
 
-CHECKS = [launches, torch_training, start, memory, graphs, cupti_alone]
+CHECKS = [launches, calls, torch_training, start, memory, graphs, cupti_alone]

@@ -10,6 +10,7 @@
  *   fork-after   the child must not touch CUDA; fork comes after
  *   launch     N empty launches: nanoseconds of each, best of 5, and of launch with synchronisation; memory of both
  * sides graph-time a graph of 20 kernels, launched N times: nanoseconds of a launch and until it is done, best of 5
+ *   calls      N calls each of functions that PyTorch calls around every kernel: nanoseconds of each, best of 5
  */
 #include <cuda_runtime.h>
 
@@ -219,6 +220,38 @@ static void graph_times(int n)
     fflush(stdout);
 }
 
+/* Best of 5, as nanoseconds of one. */
+template <class F> static double best_of(int n, F call)
+{
+    double best = 1e18;
+    for (int round = 0; round < 5; round++) {
+        const double begin = now_ns();
+        for (int i = 0; i < n; i++)
+            call();
+        const double each = (now_ns() - begin) / n;
+        best = each < best ? each : best;
+        CHECK(cudaDeviceSynchronize());
+    }
+    return best;
+}
+
+static void calls(int n)
+{
+    int device;
+    cudaStream_t stream;
+    cudaStreamCaptureStatus status;
+    cudaFuncAttributes attributes;
+    CHECK(cudaStreamCreate(&stream));
+    empty_kernel<<<1, 32, 0, stream>>>();
+    CHECK(cudaDeviceSynchronize());
+    printf("{\"mode\": \"calls\", \"get_device_ns\": %.0f, ", best_of(n, [&] { CHECK(cudaGetDevice(&device)); }));
+    printf("\"peek_ns\": %.0f, ", best_of(n, [&] { CHECK(cudaPeekAtLastError()); }));
+    printf("\"capturing_ns\": %.0f, ", best_of(n, [&] { CHECK(cudaStreamIsCapturing(stream, &status)); }));
+    printf("\"attributes_ns\": %.0f, ", best_of(n, [&] { CHECK(cudaFuncGetAttributes(&attributes, empty_kernel)); }));
+    printf("\"synchronize_ns\": %.0f}\n", best_of(n, [&] { CHECK(cudaStreamSynchronize(stream)); }));
+    fflush(stdout);
+}
+
 static void leave(const char *how)
 {
     if (!strcmp(how, "exit"))
@@ -239,8 +272,8 @@ int main(int argc, char **argv)
     for (int i = 2; i + 1 < argc; i++)
         how = !strcmp(argv[i], "--exit") ? argv[i + 1] : how;
     pid_t child = -1;
-    if (!strcmp(mode, "launch") || !strcmp(mode, "graph-time")) {
-        (!strcmp(mode, "launch") ? launches : graph_times)(n);
+    if (!strcmp(mode, "launch") || !strcmp(mode, "graph-time") || !strcmp(mode, "calls")) {
+        (!strcmp(mode, "launch") ? launches : !strcmp(mode, "calls") ? calls : graph_times)(n);
         return 0;
     }
     if (!strcmp(mode, "fork-after"))
