@@ -4,6 +4,7 @@
  */
 #include "remedy.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "finding_stacks.h"
@@ -106,10 +107,31 @@ static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profil
     return pt_finding_number(finding, &profile->metrics, remedy->patterns) >= MOSTLY_PERCENT;
 }
 
-const char *pt_remedy_of(const struct pt_profile *profile, const struct pt_finding *finding)
+/* As many workers as load the next batch while one trains on the last; at least 2, at most as there are CPUs. */
+static double workers_needed(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const double data_s = pt_finding_number(finding, &profile->metrics, "training.data_s");
+    const double train_s = pt_finding_number(finding, &profile->metrics, "training.total_s") - data_s;
+    const double cpus = pt_finding_number(finding, &profile->metrics, "machine.cpus");
+    const double needed = fmin(ceil(data_s / fmax(train_s, 1e-9)), cpus);
+    return isnan(data_s) || isnan(cpus) ? 2 : fmax(needed, 2);
+}
+
+/* "num_workers=N" becomes a number. */
+static const char *filled_in(struct pt_profile *profile, const struct pt_finding *finding, const char *remedy)
+{
+    static const char blank[] = "num_workers=N";
+    const char *at = strstr(remedy, blank);
+    if (!at)
+        return remedy;
+    return pt_metrics_format(&profile->metrics, "%.*snum_workers=%.0f%s", (int)(at - remedy), remedy,
+                             workers_needed(profile, finding), at + sizeof blank - 1);
+}
+
+const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *finding)
 {
     for (const struct pt_remedy *remedy = pt_remedies; finding->stage >= 0 && remedy->rules; remedy++)
         if (is_for(remedy->rules, finding->rule) && fits(remedy, profile, finding))
-            return remedy->remedy;
+            return filled_in(profile, finding, remedy->remedy);
     return NULL;
 }

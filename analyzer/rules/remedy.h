@@ -16,7 +16,7 @@ struct pt_remedy {
 };
 extern const struct pt_remedy pt_remedies[];
 
-/* The remedy of the first row that fits; NULL = none does. */
-const char *pt_remedy_of(const struct pt_profile *profile, const struct pt_finding *finding);
+/* The remedy of the first row that fits, with what was measured in place of N; NULL = none does. */
+const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *finding);
 
 #endif
