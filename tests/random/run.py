@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -68,6 +69,17 @@ def way(pipeline, folder, is_fixed):
     return ["pipeline", "--config", "config.json"]
 
 
+def run_all(command, timeout, **more):
+    """subprocess.run; what takes too long ends with all that it started, which would be beside the pipelines that follow."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **more) as process:
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
 def record(build, pipeline, folder, is_fixed):
     """(report, clocks) of one variant."""
     data = os.path.join(folder, f"data-{int(is_fixed)}")
@@ -76,7 +88,7 @@ def record(build, pipeline, folder, is_fixed):
     with pipeline.cause.around[is_fixed](folder) as start:
         environment = {**base, **start.environment, "PROFTRACE_DIR": data, "RANDOM_TRUTH": own_clock}
         command = [*start.prefix, os.path.join(build, "proftrace"), *way(pipeline, folder, is_fixed)]
-        done = subprocess.run(command, cwd=folder, env=environment, preexec_fn=start.first, capture_output=True, timeout=120, check=False)
+        done = run_all(command, 120, cwd=folder, env=environment, preexec_fn=start.first)
     if done.returncode == 124:
         raise subprocess.TimeoutExpired(command, 100)
     if done.returncode:
