@@ -17,6 +17,20 @@ TORCH = os.path.join(os.path.dirname(PROGRAM_DEF), "..", "mini_torch.py")
 ARGUMENTS = {"drop": 5, "zero_time": 5, "reversed_time": 5, "unknown_kind": 3, "long_record": 16, "small_buffers": 50, "wild_record": 1,
              "null_name": 2, "hostile_name": 2, "slow_flush": 20, "enable": 35, "sticky": 20, "init_result": 100}
 
+# Uses a GPU, computes for half a second, and tells its CPU time at the end.
+SPIN = """
+import ctypes, json, time
+cudart, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
+assert cudart.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(1 << 20)) == 0
+for _ in range(20):
+    assert cudart.cudaMemset(memory, 1, ctypes.c_size_t(1 << 20)) == 0
+begin = time.process_time()
+while time.process_time() - begin < 0.5:
+    pass
+assert cudart.cudaDeviceSynchronize() == 0
+print(json.dumps({"cpu_s": time.process_time()}), flush=True)
+"""
+
 
 def faults():
     with open(PROGRAM_DEF, encoding="utf-8") as file:
@@ -82,6 +96,19 @@ class ReportTest(CuptiCase):
                 self.assertEqual(outcome.code, 0, outcome.err)
                 self.assertGreater(len(outcome.true("kernel")), 50)
                 self.assert_figures(outcome, self.report_of(outcome)["gpu"])
+
+    def test_cpu_time(self):
+        """The slots in which records of devices lie are no threads: the CPU time is the kernel's count, also with a profile."""
+        program = ["/usr/bin/python3", "-c", SPIN]
+        for how in ([], [f"{BUILD}/proftrace", "run", "--no-report", "-o", "spin", "--"]):
+            outcome = self.run_program([*how, *program], **({"LD_PRELOAD": ""} if how else {}))
+            self.assertEqual(outcome.code, 0, outcome.err)
+            truth = json.loads(outcome.out.splitlines()[0])["cpu_s"]
+            folder = f"{outcome.folder}/spin" if how else f"{outcome.folder}/trace/latest"
+            done = subprocess.run([f"{BUILD}/proftrace", "report", folder, "--format", "json"], capture_output=True, text=True, check=True)
+            stage = json.loads(done.stdout)["stages"][0]
+            self.assertTrue(stage["gpu"]["devices"], "it used a GPU")
+            self.assertAlmostEqual(stage["cpu_s"], truth, delta=0.1 + 0.1 * truth)
 
     def test_pools(self):
         """The default pool and one of the program's own, 20 allocations each; memory over time has all that was on the device."""

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "model/window.h"
+#include "proftrace/format.h"
 #include "proftrace/payloads.h"
 #include "util/auto.h"
 #include "util/mem.h"
@@ -42,7 +43,8 @@ void pt_kernel_counts_read(struct pt_kernel_counts *counts, const struct pt_even
     const struct pt_thread *thread =
         e->aux ? pt_thread_of_tid(counts->ids, e->process, e->aux, e->start_ns) : e->thread;
     const struct pt_kernel_reading now = {e->start_ns, pt_event_as(e, thread_clock)->on_cpu_ns};
-    if (!thread || thread->process != e->process)
+    /* Devices have slots, but no clock: libraries before noted their caller's for them. */
+    if (!thread || thread->process != e->process || thread->tid >= PT_DEVICE_TID)
         return;
     struct pt_kernel_count *count = &counts->threads[pt_thread_number(counts->ids, thread)];
     pt_thread_clock_read(&count->clock, thread->start_ns, e);

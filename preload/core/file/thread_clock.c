@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "proftrace/events.h"
+#include "proftrace/format.h"
 #include "core/private.h"
 #include "core/sandbox.h"
 #include "core/sys.h"
@@ -102,7 +103,8 @@ void pt_thread_clock_note_all(void)
     const pt_u32 n = made < MOST_OTHER_THREADS ? made : MOST_OTHER_THREADS;
     for (pt_u32 i = 0; i < n; i++) {
         const pt_u32 tid = __atomic_load_n(&pt_image->threads[i].tid, __ATOMIC_ACQUIRE);
-        if (tid && tid != self->tid)
+        /* The clock of a device's slot would be that of id 0: the caller's own, counted twice. */
+        if (tid && tid < PT_DEVICE_TID && tid != self->tid)
             note_other(self, tid);
     }
     pt_signals_restore(mask);
