@@ -16,14 +16,6 @@ static double number(const struct pt_profile *profile, const struct pt_finding *
     return pt_finding_number(finding, &profile->metrics, metric);
 }
 
-/* Of the time from the first to the last work, without what happens once: imports, and all that comes before a
- * training has made its first step. NAN = not known. */
-static double busy_percent(const struct pt_profile *profile, const struct pt_finding *finding)
-{
-    const double busy_s = number(profile, finding, "gpu.busy_s"), idle_s = number(profile, finding, "gpu.gaps.all_s");
-    return 100 * busy_s / (busy_s + idle_s);
-}
-
 static bool is_launch_bound(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     return number(profile, finding, "gpu.kernels.calls") >= MANY_KERNELS &&
@@ -58,15 +50,17 @@ static bool is_sampled_idle(struct pt_profile *profile, struct pt_finding *findi
 bool pt_rule_gpu_under_used(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     (void)stage;
-    const double busy = busy_percent(profile, finding);
+    /* Without what happens once: imports, and what comes before a training has made its first step. */
+    const double busy = number(profile, finding, "gpu.gaps.busy_percent");
     if (isnan(busy))
         return is_sampled_idle(profile, finding);
     if (!(busy < BUSY_ENOUGH_PERCENT) || has_large_gaps(profile, finding) || is_launch_bound(profile, finding))
         return false;
     finding->gain_upper_s = number(profile, finding, "gpu.gaps.all_s");
-    pt_finding_add_metrics(finding, &profile->metrics,
-                           "gpu_busy_percent:gpu.busy_percent gpu_idle_s:gpu.idle_s gaps:gpu.gaps.calls "
-                           "mostly:gpu.idle.top_cause where:gpu.idle.top_where");
+    pt_finding_add_metrics(
+        finding, &profile->metrics,
+        "gpu_busy_later_percent:gpu.gaps.busy_percent gpu_idle_later_s:gpu.gaps.all_s gaps:gpu.gaps.calls "
+        "mostly:gpu.idle.top_cause where:gpu.idle.top_where");
     pt_finding_add_rows(finding, &profile->metrics, "gpu.idle_causes", "seconds");
     return true;
 }
@@ -79,7 +73,7 @@ bool pt_rule_gpu_large_gaps(struct pt_profile *profile, pt_i64 stage, struct pt_
     finding->gain_upper_s = number(profile, finding, "gpu.gaps.large_s");
     pt_finding_add_metrics(finding, &profile->metrics,
                            "gaps_of_100_ms_and_more:gpu.gaps.large.calls longest_s:gpu.gaps.longest_s "
-                           "longest_at_s:gpu.gaps.longest_at_s gpu_busy_percent:gpu.busy_percent "
+                           "longest_at_s:gpu.gaps.longest_at_s gpu_busy_later_percent:gpu.gaps.busy_percent "
                            "mostly:gpu.idle.top_cause where:gpu.idle.top_where");
     pt_finding_add_rows(finding, &profile->metrics, "gpu.idle_causes", "seconds");
     return true;

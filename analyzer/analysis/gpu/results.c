@@ -65,6 +65,9 @@ static void set_devices(struct pt_gpu *gpu, pt_u32 stage)
     set(gpu, stage, "gpu.gaps.large_s", pt_seconds(large_ns));
     set(gpu, stage, "gpu.gaps.small_s", pt_seconds(all_ns - large_ns));
     set(gpu, stage, "gpu.gaps.all_s", pt_seconds(all_ns));
+    set(gpu, stage, "gpu.gaps.busy_percent",
+        busy_ns + (double)all_ns > 0 ? pt_real(100 * busy_ns / (busy_ns + (double)all_ns))
+                                     : pt_unknown("nothing was seen"));
     set(gpu, stage, "gpu.gaps.longest_s", pt_seconds(idlest->longest_ns));
     set(gpu, stage, "gpu.gaps.longest_at_s",
         pt_seconds(idlest->longest_at_ns - gpu->profile->stages.items[stage].start_ns));
