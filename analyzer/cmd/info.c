@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/format.h"
 #include "proftrace/heap_modes.h"
 #include "model/session.h"
 #include "report/doc/doc.h"
@@ -21,6 +22,15 @@
 #include "util/json/json_writer.h"
 #include "cmd.h"
 #include "arguments/open_run.h"
+
+/* Without the slots in which records of GPUs lie. */
+static pt_u32 threads_of(const struct pt_process *process)
+{
+    pt_u32 n = 0;
+    for (pt_u32 i = 0; i < process->n_threads; i++)
+        n += process->threads[i].tid < PT_DEVICE_TID;
+    return n;
+}
 
 static const char *const drop_names[] = {
 #define DROP(name, doc) #name,
@@ -208,7 +218,7 @@ static struct pt_panel *processes_panel(struct pt_doc *doc, const struct pt_sess
                                 .pid = pt_doc_format(doc, "%*s%" PRIu32, 2 * depth_of(p), "", p->pid),
                                 .exit = ended.type == PT_VALUE_TEXT ? ended.text : "no end seen",
                                 .duration_s = (double)(p->end_ns - p->start_ns) / 1e9,
-                                .threads = p->n_threads,
+                                .threads = threads_of(p),
                                 .heap = pt_heap_modes[p->heap_mode],
                                 .recorded = p->quality.events,
                                 .overwritten = p->quality.overwritten,
@@ -286,7 +296,7 @@ static void json_process(struct pt_json *json, const struct pt_process *p, struc
     pt_json_fixed(json, "duration_s", p->end_ns - p->start_ns, 9);
     pt_json_value(json, "exit", PT_SHOW_TEXT, pt_report_process_exit(p, arena));
     pt_json_text(json, "heap", pt_heap_modes[p->heap_mode]);
-    pt_json_u64(json, "threads", p->n_threads);
+    pt_json_u64(json, "threads", threads_of(p));
     if (p->rank >= 0)
         pt_json_i64(json, "rank", p->rank);
     else

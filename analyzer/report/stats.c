@@ -3,6 +3,7 @@
  * Owns: the tables of `proftrace stats`: those that views.def names for it, and two that are made from totals. Threads:
  * one. Never: takes a count from events where an exact total exists.
  */
+#include "proftrace/format.h"
 #include "stats.h"
 
 #include <stdlib.h>
@@ -105,7 +106,8 @@ static struct pt_panel *threads_panel(const struct stats *s)
         const struct pt_process *process = s->profile->session->processes[i];
         const bool is_here = pt_profile_stage_of(s->profile, process) == s->stage->index;
         for (pt_u32 j = 0; j < process->n_threads && is_here; j++)
-            pt_vec_push(&sums, sum_of(&process->threads[j]));
+            if (process->threads[j].tid < PT_DEVICE_TID) /* records of GPUs lie there */
+                pt_vec_push(&sums, sum_of(&process->threads[j]));
     }
     if (sums.n)
         qsort(sums.items, sums.n, sizeof *sums.items, by_time);

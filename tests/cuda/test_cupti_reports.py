@@ -19,7 +19,7 @@ ARGUMENTS = {"drop": 5, "zero_time": 5, "reversed_time": 5, "unknown_kind": 3, "
 
 # Uses a GPU, computes for half a second, and tells its CPU time at the end.
 SPIN = """
-import ctypes, json, time
+import ctypes, json, os, time
 cudart, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
 assert cudart.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(1 << 20)) == 0
 for _ in range(20):
@@ -28,7 +28,7 @@ begin = time.process_time()
 while time.process_time() - begin < 0.5:
     pass
 assert cudart.cudaDeviceSynchronize() == 0
-print(json.dumps({"cpu_s": time.process_time()}), flush=True)
+print(json.dumps({"cpu_s": time.process_time(), "threads": len(os.listdir("/proc/self/task"))}), flush=True)
 """
 
 
@@ -103,12 +103,14 @@ class ReportTest(CuptiCase):
         for how in ([], [f"{BUILD}/proftrace", "run", "--no-report", "-o", "spin", "--"]):
             outcome = self.run_program([*how, *program], **({"LD_PRELOAD": ""} if how else {}))
             self.assertEqual(outcome.code, 0, outcome.err)
-            truth = json.loads(outcome.out.splitlines()[0])["cpu_s"]
+            truth = json.loads(outcome.out.splitlines()[0])
             folder = f"{outcome.folder}/spin" if how else f"{outcome.folder}/trace/latest"
             done = subprocess.run([f"{BUILD}/proftrace", "report", folder, "--format", "json"], capture_output=True, text=True, check=True)
             stage = json.loads(done.stdout)["stages"][0]
             self.assertTrue(stage["gpu"]["devices"], "it used a GPU")
-            self.assertAlmostEqual(stage["cpu_s"], truth, delta=0.1 + 0.1 * truth)
+            self.assertAlmostEqual(stage["cpu_s"], truth["cpu_s"], delta=0.1 + 0.1 * truth["cpu_s"])
+            done = subprocess.run([f"{BUILD}/proftrace", "info", folder, "--json"], capture_output=True, text=True, check=True)
+            self.assertEqual(max(p["threads"] for p in json.loads(done.stdout)["processes"]), truth["threads"])
 
     def test_pools(self):
         """The default pool and one of the program's own, 20 allocations each; memory over time has all that was on the device."""
