@@ -97,6 +97,8 @@ bool pt_cpu_is_page_fault(const struct pt_cpu_view *view, pt_u32 node)
 bool pt_cpu_is_tracing(const struct pt_cpu_view *view, pt_u32 node)
 {
     bool is_below_libc = false;
+    if (view->tracer && view->frames.items[view->frame_of[node]].is_in_cupti)
+        return true; /* it works for us: a program that uses it for itself traces itself */
     for (pt_u32 frame = view->frame_of[node]; frame; frame = view->frames.items[frame].parent) {
         const struct pt_cpu_function *function = function_of(view, frame);
         if (function->code == PT_CODE_TRACER)

@@ -236,6 +236,12 @@ pt_u32 pt_cpu_shown_called_at(const struct pt_cpu_view *view, pt_u32 frame)
 
 /* ---- frames ---- */
 
+static bool is_cupti(const struct pt_cpu_function *function)
+{
+    static const char name[] = "libcupti.so";
+    return function->module && !strncmp(pt_base_name(function->module), name, sizeof name - 1);
+}
+
 /* Code without names that calls code without names of the same file is one frame: nobody can tell them apart. */
 static pt_u32 frame_of(struct pt_cpu_view *view, pt_u32 parent, pt_u32 function, pt_u32 called_at, double ns,
                        struct pt_map *most)
@@ -248,8 +254,11 @@ static pt_u32 frame_of(struct pt_cpu_view *view, pt_u32 parent, pt_u32 function,
         const struct pt_cpu_function *f = &view->functions.items[function];
         const bool is_in_allocator =
             view->frames.items[parent].is_in_allocator || pt_code_is_allocator(f->code, f->file, f->name);
-        pt_vec_push(&view->frames, ((struct pt_cpu_frame){
-                                       .parent = parent, .function = function, .is_in_allocator = is_in_allocator}));
+        const bool is_in_cupti = view->frames.items[parent].is_in_cupti || is_cupti(f);
+        pt_vec_push(&view->frames, ((struct pt_cpu_frame){.parent = parent,
+                                                          .function = function,
+                                                          .is_in_allocator = is_in_allocator,
+                                                          .is_in_cupti = is_in_cupti}));
     }
     if (called_at && is_heaviest(most, *number, ns))
         view->frames.items[*number].called_at = called_at;

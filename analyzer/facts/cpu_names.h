@@ -37,6 +37,7 @@ struct pt_cpu_frame {
     pt_u32 line;          /* of Python; 0 = as its function's */
     pt_u32 called_at;     /* line of the caller: from where most of its time comes; 0 = unknown */
     bool is_in_allocator; /* one of its functions, or what these call */
+    bool is_in_cupti;     /* likewise */
 };
 
 struct pt_cpu_view {

@@ -84,7 +84,11 @@ bool pt_rule_gpu_launch_bound(struct pt_profile *profile, pt_i64 stage, struct p
     (void)stage;
     if (!is_launch_bound(profile, finding) || has_large_gaps(profile, finding))
         return false;
-    finding->gain_upper_s = number(profile, finding, "gpu.launch_bound.cost_s");
+    /* A launch is as short as recording lets it be: what CUPTI took goes away with us. In gaps it is a cause of its
+     * own. */
+    const double cupti_s = pt_finding_number_or_0(finding, &profile->metrics, "cpu.main_cupti_s") -
+                           pt_finding_number_or_0(finding, &profile->metrics, "gpu.idle.tracing_s");
+    finding->gain_upper_s = number(profile, finding, "gpu.launch_bound.cost_s") - fmax(cupti_s, 0);
     pt_finding_add_metrics(finding, &profile->metrics,
                            "kernels:gpu.kernels.calls kernel_mean_s:gpu.kernels.mean_s launch_mean_s:gpu.launch.mean_s "
                            "launched_when_empty_percent:gpu.launch.empty_percent gpu_busy_percent:gpu.busy_percent");

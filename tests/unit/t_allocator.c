@@ -81,9 +81,11 @@ static void profile_allocator(struct pt_profile *profile, pt_u32 flags)
         const enum pt_code_kind code = rows[i].module ? pt_code_of_file(rows[i].module) : PT_CODE_KERNEL;
         functions[i + 1] = (struct pt_cpu_function){
             .name = rows[i].name, .module = rows[i].module, .file = rows[i].file, .code = code};
-        frames[i + 1] = (struct pt_cpu_frame){rows[i].parent, i + 1, 0, 0,
-                                              frames[rows[i].parent].is_in_allocator ||
-                                                  pt_code_is_allocator(code, rows[i].file, rows[i].name)};
+        frames[i + 1] =
+            (struct pt_cpu_frame){.parent = rows[i].parent,
+                                  .function = i + 1,
+                                  .is_in_allocator = frames[rows[i].parent].is_in_allocator ||
+                                                     pt_code_is_allocator(code, rows[i].file, rows[i].name)};
         frame_of[i + 1] = i + 1;
         counts[i] = (struct pt_cpu_count){.thread = 1, .node = i + 1, .samples = 1};
     }

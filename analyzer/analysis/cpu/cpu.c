@@ -165,6 +165,20 @@ static void set_python(struct pt_metrics *metrics, struct pt_scope scope, const 
     pt_metrics_set(metrics, scope, "cpu.main_python_share", is_known ? pt_real(python / samples) : none);
 }
 
+/* What CUPTI took of the time that counts: the program would not have it without us. */
+static void set_cupti(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view,
+                      const struct pt_path_thread *threads)
+{
+    const struct pt_cpu_data *data = view->data;
+    double s = 0;
+    for (size_t i = 0; i < data->n_counts; i++)
+        if (view->frames.items[view->frame_of[data->counts[i].node]].is_in_cupti)
+            s += threads[data->counts[i].thread].share * (double)data->counts[i].samples *
+                 view->sample_s[data->counts[i].thread];
+    if (s > 0)
+        pt_metrics_set(metrics, scope, "cpu.main_cupti_s", pt_real(s));
+}
+
 /* The kernel's own work for pages that were missing. */
 static void set_main_faults(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view,
                             const struct pt_path_thread *threads)
@@ -243,6 +257,7 @@ static bool set_main(struct pt_profile *profile, pt_u32 stage, const struct pt_p
     pt_metrics_set(&profile->metrics, scope, "cpu.main_on_s", pt_real(on_s));
     pt_metrics_set(&profile->metrics, scope, "cpu.main_runnable_s", pt_real(runnable_s));
     set_python(&profile->metrics, scope, view, threads);
+    set_cupti(&profile->metrics, scope, view, threads);
     set_main_faults(&profile->metrics, scope, view, threads);
     return true;
 }

@@ -30,7 +30,7 @@ struct pt_loop {
     bool is_starting; /* a loader */
     pt_i64 starting_ns[PT_N_PHASES];
     pt_u32 stepping; /* optimizers */
-    bool has_closure;
+    bool has_closure, has_forward;
     pt_u64 optimizers[MOST_OPTIMIZERS];
     pt_u64 steps_when_compiled;
     pt_u64 backwards_before, optimizer_steps_before; /* the train_step that is open */
@@ -109,6 +109,17 @@ static void open_step(struct pt_loop *loop, pt_i64 at_ns)
     by->validation_ns = loop->passes.validation_ns;
 }
 
+/* A model that is called, or data that are moved, before what trains it is imported: no part of a step yet. PyTorch's
+ * optimizers import for seconds when the first one is made. */
+static void forget_set_up(struct pt_loop *loop)
+{
+    struct by_optimizer *by = &loop->by_optimizer;
+    if (by->pace.n || loop->results.backwards)
+        return;
+    by->is_open = false;
+    memset(by->phase_ns, 0, sizeof by->phase_ns);
+}
+
 /* ---- phases begin ---- */
 
 void pt_loop_begin(struct pt_loop *loop, const struct pt_thread *thread, const struct pt_phase_span *phase)
@@ -137,6 +148,10 @@ void pt_loop_begin(struct pt_loop *loop, const struct pt_thread *thread, const s
         loop->backwards_before = loop->results.backwards;
         loop->optimizer_steps_before = loop->results.optimizer_steps;
         open_step(loop, phase->start_ns);
+        break;
+    case PT_PHASE_import:
+        if (is_here && !phase->depth)
+            forget_set_up(loop);
         break;
     case PT_PHASE_transfer:
     case PT_PHASE_forward:
@@ -271,9 +286,12 @@ static void end_here(struct pt_loop *loop, const struct pt_phase_span *phase)
         end_compile(loop, phase);
         pt_passes_note(&loop->passes, phase->end_ns);
         break;
+    case PT_PHASE_forward:
+        loop->has_forward = true;
+        pt_passes_note(&loop->passes, phase->end_ns);
+        break;
     case PT_PHASE_data_wait:
     case PT_PHASE_transfer:
-    case PT_PHASE_forward:
     case PT_PHASE_zero_grad:
     case PT_PHASE_collective:
         pt_passes_note(&loop->passes, phase->end_ns);
@@ -310,10 +328,32 @@ static void take_steps_of_optimizer(struct pt_loop *loop)
         results->phase_ns[kind] = (pt_i64)pace->phases[kind].histogram.sum;
 }
 
+/* Data that were read while no model looked at them, into a list or onto a GPU: nothing was validated. */
+static void drop_reads(struct pt_loop *loop)
+{
+    struct pt_loop_results *results = &loop->results;
+    struct pt_passes *passes = &loop->passes;
+    size_t n = 0;
+    pt_u32 number = 0;
+    for (size_t i = 0; i < passes->kept.n; i++) {
+        struct pt_pass *pass = &passes->kept.items[i];
+        if (pass->kind == PT_PASS_VALIDATION && !pass->phase_ns[PT_PHASE_forward]) {
+            results->passes[PT_PASS_VALIDATION]--;
+            results->pass_ns[PT_PASS_VALIDATION] -= pass->ns;
+            continue;
+        }
+        pass->number = pass->kind == PT_PASS_VALIDATION ? ++number : pass->number;
+        passes->kept.items[n++] = *pass;
+    }
+    passes->kept.n = n;
+}
+
 struct pt_loop_results pt_loop_finish(struct pt_loop *loop)
 {
     struct pt_loop_results *results = &loop->results;
     pt_passes_finish(&loop->passes, results->process->end_ns);
+    if (loop->has_forward)
+        drop_reads(loop);
     results->pace = &loop->passes.steps;
     if (loop->by_optimizer.pace.n > FAR_MORE * results->steps)
         take_steps_of_optimizer(loop);

@@ -114,6 +114,7 @@ const struct pt_phase_span *pt_phase_begin(struct pt_phase_sums *sums, struct pt
         .object = pt_event_as(e, phase_begin)->object,
         .stack = stack_before(thread, e),
         .start_ns = e->start_ns,
+        .depth = thread->depth,
     };
     find_outer(thread, phase);
     thread->depth++;

@@ -18,6 +18,7 @@ struct pt_phase_span {
     pt_u64 object;
     pt_u32 stack; /* where in Python it began; 0 = unknown */
     pt_i64 start_ns;
+    pt_u32 depth;          /* phases that it is within */
     pt_i64 inner_ns;       /* of phases within it */
     pt_i64 inner_steps_ns; /* the same without functions that the user asked for: they are no part of a step */
     bool is_inner;         /* within one of the same kind */

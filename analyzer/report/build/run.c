@@ -180,6 +180,8 @@ void pt_build_trace_quality(const struct pt_build *b)
     b->doc->is_cut = quality->cut_processes > 0;
     b->doc->lost_files = (double)quality->missing_files + quality->damaged_files;
     b->doc->is_empty = !session->n_processes;
+    for (pt_u32 i = 0; i < b->profile->stages.n; i++)
+        b->doc->cupti_s += pt_stage_number_or_0(b->profile, i, "cpu.main_cupti_s");
     add_notes(b);
     free(programs.items);
 }

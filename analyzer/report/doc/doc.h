@@ -228,6 +228,7 @@ struct pt_doc {
     pt_u32 n_notes;
     double lost_events, untraced; /* 0 = none */
     double lost_files;            /* missing or damaged ones; 0 = none */
+    double cupti_s;               /* that recording the GPU took of the stages' time; 0 = none */
     bool is_cut, is_empty;        /* trace files lack their tails; there are none */
     struct {
         PT_VEC(struct pt_chart *);

@@ -18,6 +18,7 @@
 
 /* Of the run: less is lost in what two runs differ by. */
 #define SMALL_PERCENT 2.0
+#define LEAST_CUPTI_SHARE 0.02
 
 enum {
     MOST_STAGES = 20,
@@ -382,6 +383,9 @@ static void put_quality(const struct pt_text_out *t, const struct pt_doc *doc)
     if (n_ignored)
         pt_str_printf(&text, ", %u PROFTRACE_ variable%s had no effect", n_ignored, n_ignored > 1 ? "s" : "");
     PT_AUTO(pt_str_fini) struct pt_str said = {0};
+    if (doc->cupti_s >= LEAST_CUPTI_SHARE * doc->duration_s)
+        pt_str_printf(&said, "Recording the GPU took %s of this (PROFTRACE_CUPTI=off leaves it out). ",
+                      pt_fmt_duration((pt_i64)llround(doc->cupti_s * 1e9)).text);
     if (text.n)
         pt_str_printf(&said, "Not everything is here: %s (proftrace info).", pt_str_text(&text) + 2);
     else if (!doc->profile->run && !doc->is_empty)
