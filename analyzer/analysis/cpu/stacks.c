@@ -5,6 +5,7 @@
  */
 #include "stacks.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "facts/cpu_code.h"
@@ -117,6 +118,11 @@ static void keep(struct pt_profile *profile, pt_u32 stage, struct sums *sums)
     pt_map_fini(&sums->by_key);
 }
 
+static void take(double *from, bool is_so, double s)
+{
+    *from = is_so ? fmax(*from - s, 0) : *from;
+}
+
 static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 critical,
                                       const pt_u16 *codes)
 {
@@ -136,6 +142,8 @@ static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *
         cost[PT_STACK_CRITICAL_OWN_S] += is_own ? s : 0;
         cost[PT_STACK_TRAINING_S] += trains ? s : 0;
         cost[PT_STACK_TRAINING_OWN_S] += trains && is_own ? s : 0;
+        /* Set-up prepares nothing for a step. The same samples are in it with the weight that all threads have. */
+        take(&cost[PT_STACK_PREPARING_S], is_own && state->start_ns < training.start_ns, view->shared_s[critical]);
         const bool is_beside = trains && !(codes[frame] & PT_IN_PHASE) && state->part != PT_PART_gpu_wait + 1;
         cost[PT_STACK_BESIDE_S] += is_beside ? s : 0;
         cost[PT_STACK_BACKWARD_S] += codes[frame] & PT_IN_BACKWARD ? s : 0;

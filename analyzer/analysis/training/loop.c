@@ -111,10 +111,10 @@ static void open_step(struct pt_loop *loop, pt_i64 at_ns)
 
 /* A model that is called, or data that are moved, before what trains it is imported: no part of a step yet. PyTorch's
  * optimizers import for seconds when the first one is made. */
-static void forget_set_up(struct pt_loop *loop)
+static void forget_set_up(struct pt_loop *loop, bool is_between)
 {
     struct by_optimizer *by = &loop->by_optimizer;
-    if (by->pace.n || loop->results.backwards)
+    if (!is_between || by->pace.n || loop->results.backwards)
         return;
     by->is_open = false;
     memset(by->phase_ns, 0, sizeof by->phase_ns);
@@ -150,8 +150,7 @@ void pt_loop_begin(struct pt_loop *loop, const struct pt_thread *thread, const s
         open_step(loop, phase->start_ns);
         break;
     case PT_PHASE_import:
-        if (is_here && !phase->depth)
-            forget_set_up(loop);
+        forget_set_up(loop, is_here && !phase->depth);
         break;
     case PT_PHASE_transfer:
     case PT_PHASE_forward:
