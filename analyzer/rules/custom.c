@@ -150,31 +150,6 @@ bool pt_rule_heap_churn(struct pt_profile *profile, pt_i64 stage, struct pt_find
     return true;
 }
 
-enum { FEWEST_SLEEPS = 8 };
-
-/* A pause is a sleep, or a wait for something that has a time limit and ran out of it. */
-bool pt_rule_sleep_polling(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
-{
-    struct pt_metrics *metrics = &profile->metrics;
-    (void)stage;
-    if (!(pt_finding_number(finding, metrics, "sleep.short.calls") >= FEWEST_SLEEPS))
-        return false;
-    finding->gain_upper_s = pt_finding_number(finding, metrics, "sleep.short.cost_s");
-    if (pt_finding_number(finding, metrics, "sleep.short.timed_wait_percent") > 50) {
-        finding->part = PT_PART_lock;
-        finding->title = "A loop waits for a short time and checks again (polling)";
-        finding->remedy = "let whoever changes it wake it: queue.get(), Event.set(), Condition.wait_for and notify";
-        finding->advice =
-            "Wait without a time limit, or with a long one, for something that whoever changes the state signals: "
-            "queue.Queue's get() and put(), Condition.wait_for() and notify(), an Event that is set for each change; "
-            "in C "
-            "pthread_cond_wait() and a signal, or sem_wait() and sem_post().";
-    }
-    pt_finding_add_metrics(finding, metrics, "sleep_calls:sleep.short.calls mean_s:sleep.short.mean_s where:place");
-    pt_finding_add_rows(finding, metrics, "sleeps", "total_s");
-    return true;
-}
-
 /* Why a run has no processes: the launcher knows why the command could not be traced. */
 static const struct pt_run_untraced *untraced_of(const struct pt_profile *profile, pt_i64 stage)
 {

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the rule about loops that pause and look again. Threads: one. Never: calls the wait for a process polling: it
+ * ends when that one does, however often it is asked for.
+ */
+#include <string.h>
+
+#include "custom.h"
+#include "finding_stacks.h"
+
+/* CPython's Popen.wait(timeout) sleeps for up to 50 ms between two looks. */
+static bool is_wait_for_child(const struct pt_stack_frame *frame)
+{
+    return frame->flags & PT_FRAME_IS_NAMED && !strcmp(frame->function, "Popen._wait");
+}
+
+static bool waits_for_child(struct pt_profile *profile, const struct pt_finding *finding)
+{
+    struct pt_finding_stacks stacks;
+    double found_s = 0;
+    pt_finding_stacks(profile, finding, &stacks);
+    for (size_t i = 0; i < stacks.n; i++) {
+        bool is_there = false;
+        for (pt_u32 j = 0; j < stacks.items[i].n && !is_there; j++)
+            is_there = is_wait_for_child(&stacks.items[i].frames[j]);
+        found_s += is_there ? stacks.items[i].cost : 0;
+    }
+    const bool is_most = found_s > stacks.cost / 2;
+    pt_finding_stacks_free(&stacks);
+    return is_most;
+}
+
+enum { FEWEST_SLEEPS = 8 };
+
+/* A pause is a sleep, or a wait for something that has a time limit and ran out of it. */
+bool pt_rule_sleep_polling(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    (void)stage;
+    if (!(pt_finding_number(finding, metrics, "sleep.short.calls") >= FEWEST_SLEEPS))
+        return false;
+    finding->gain_upper_s = pt_finding_number(finding, metrics, "sleep.short.cost_s");
+    if (waits_for_child(profile, finding)) {
+        finding->title = "The program waits for a process that it has started";
+        finding->remedy =
+            "look at what that process does: it takes the time, not the loop that asks whether it has ended";
+        finding->advice =
+            "Popen.wait with a time limit asks again and again, but what it waits for is the process: let that one do "
+            "less, or end sooner, or go on beside it and collect its result later.";
+    }
+    if (pt_finding_number(finding, metrics, "sleep.short.timed_wait_percent") > 50) {
+        finding->part = PT_PART_lock;
+        finding->title = "A loop waits for a short time and checks again (polling)";
+        finding->remedy = "let whoever changes it wake it: queue.get(), Event.set(), Condition.wait_for and notify";
+        finding->advice =
+            "Wait without a time limit, or with a long one, for something that whoever changes the state signals: "
+            "queue.Queue's get() and put(), Condition.wait_for() and notify(), an Event that is set for each change; "
+            "in C "
+            "pthread_cond_wait() and a signal, or sem_wait() and sem_post().";
+    }
+    pt_finding_add_metrics(finding, metrics, "sleep_calls:sleep.short.calls mean_s:sleep.short.mean_s where:place");
+    pt_finding_add_rows(finding, metrics, "sleeps", "total_s");
+    return true;
+}
