@@ -15,8 +15,8 @@ static const char *given_to(struct pt_profile *profile, const struct pt_process 
 {
     for (int i = 1; i < process->argc; i++) {
         const char *word = process->argv[i];
-        if (!strcmp(word, "-c") || !strcmp(word, "-e"))
-            break;
+        if (!strcmp(word, "-c") || !strcmp(word, "-e")) /* the code itself may be anything */
+            return pt_metrics_format(&profile->metrics, " %s", word);
         if (!strcmp(word, "-m") && i + 1 < process->argc)
             return pt_metrics_format(&profile->metrics, " -m %.80s", process->argv[i + 1]);
         if (*word != '-')
