@@ -258,14 +258,24 @@ static bool is_wait_for_lock(const struct pt_event *e, enum pt_time_part part)
                                     e->desc->kind == PT_KIND_io_lock);
 }
 
-/* Until then it starts: spawn and forkserver import the whole program again. */
+/* Until then it starts: spawn and forkserver import the whole program again. What is imported long after the last of it
+ * is a part of its work; where nobody sees its results, sooner. */
+#define LONGEST_IMPORT_NS 2000000000
+#define LONGEST_IMPORT_OF_UNKNOWN_NS 500000000
+
 static void note_import(struct pt_children_process *own, const struct pt_event *e)
 {
-    if (e->desc->kind != PT_KIND_io_open || own->results)
+    const pt_i64 last_ns = own->ready_ns ? own->ready_ns : e->process->start_ns;
+    if (e->desc->kind != PT_KIND_io_open || own->results || e->start_ns - last_ns > LONGEST_IMPORT_NS)
         return;
     const char *path = pt_process_string(e->process, pt_event_as(e, io_open)->path);
-    if (path && pt_code_is_program_file(path))
-        own->ready_ns = pt_event_end_ns(e);
+    if (!path || !pt_code_is_program_file(path))
+        return;
+    own->loaded_ns =
+        e->start_ns - (own->loaded_ns ? own->loaded_ns : e->process->start_ns) <= LONGEST_IMPORT_OF_UNKNOWN_NS
+            ? pt_event_end_ns(e)
+            : own->loaded_ns;
+    own->ready_ns = pt_event_end_ns(e);
 }
 
 /* What a worker does itself. */

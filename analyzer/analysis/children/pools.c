@@ -57,10 +57,18 @@ static pt_i64 later(pt_i64 a_ns, pt_i64 b_ns)
     return a_ns > b_ns ? a_ns : b_ns;
 }
 
+/* Until when it started. A fork of its maker has what that one has imported: what it imports besides is a part of its
+ * work, unless it gives back a result after that. */
+static pt_i64 started_ns(const struct pt_children_process *own, const struct pt_process *worker)
+{
+    const bool is_fork = own->fork_ns > 0 && pt_maker_of(worker) == worker->parent;
+    return later(own->results ? own->ready_ns : is_fork ? 0 : own->loaded_ns, worker->start_ns);
+}
+
 static void join(const struct pt_children *children, struct pool *pool, const struct pt_process *worker)
 {
     const struct pt_children_process *own = &children->processes[worker->index];
-    pool->ready_ns = later(pool->ready_ns, later(own->ready_ns, worker->start_ns));
+    pool->ready_ns = later(pool->ready_ns, started_ns(own, worker));
     pool->sent_ns = later(pool->sent_ns, own->last_sent_ns);
     pool->end_ns = later(pool->end_ns, worker->end_ns);
     pool->forks_ns += own->fork_ns;
