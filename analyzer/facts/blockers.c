@@ -6,10 +6,13 @@
 #include "blockers.h"
 
 #include "proftrace/payloads.h"
+#include "workers.h"
 
 /* Shorter waits are not followed: there are too many. */
 #define LEAST_FOLLOWED_NS 100000
 enum { MOST_SIBLINGS = 64 };
+/* A worker's last sign of life may come after the news of its end. */
+#define LATE_NEWS_NS 10000000
 
 /* ---- when it is seen ---- */
 
@@ -124,6 +127,23 @@ static const struct pt_thread *sibling_that_takes_data(const struct pt_facts *fa
     return best;
 }
 
+/* A forkserver writes that a worker has ended: it is the worker that was waited for. */
+static const struct pt_thread *worker_behind(const struct pt_facts *facts, const struct pt_thread *writer,
+                                             const struct pt_piece *wait)
+{
+    const struct pt_session *session = facts->profile->session;
+    const struct pt_process *best = NULL;
+    if (!writer || !pt_is_of_multiprocessing(writer->process))
+        return writer;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *one = session->processes[i];
+        if (one->parent == writer->process && one->end_ns > wait->start_ns &&
+            one->end_ns <= wait->end_ns + LATE_NEWS_NS && (!best || one->end_ns > best->end_ns))
+            best = one;
+    }
+    return best && pt_main_thread(best) ? pt_main_thread(best) : writer;
+}
+
 const struct pt_thread *pt_blocker_of(const struct pt_facts *facts, const struct pt_thread *waiter,
                                       const struct pt_piece *wait)
 {
@@ -135,8 +155,10 @@ const struct pt_thread *pt_blocker_of(const struct pt_facts *facts, const struct
         return pt_main_thread(facts->profile->session->processes[span->blocker]);
     case PT_BLOCKER_WRITER:
     case PT_BLOCKER_READER:
-        return pt_channels_other_thread(&facts->channels, waiter, span->blocker,
-                                        span->blocker_kind == PT_BLOCKER_WRITER, span->end_ns);
+        return worker_behind(facts,
+                             pt_channels_other_thread(&facts->channels, waiter, span->blocker,
+                                                      span->blocker_kind == PT_BLOCKER_WRITER, span->end_ns),
+                             wait);
     case PT_BLOCKER_NONE:
         break;
     }
