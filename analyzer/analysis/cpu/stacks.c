@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: what each stack of the CPU profile cost: CPU time by stack, and time in recorded calls by stack and part of the
- * time account. Threads: one. Never: keeps more than the MOST_STACKS that cost most.
+ * time account. Threads: one. Never: keeps more than the MOST_STACKS that cost most, and as many functions of Python
+ * that called the rest.
  */
 #include "stacks.h"
 
@@ -36,6 +37,12 @@ static double *cost_at(struct sums *sums, pt_u32 frame, pt_u32 part)
         *slot = sums->n;
     }
     return sums->items[*slot - 1].cost;
+}
+
+static void fini(struct sums *sums)
+{
+    free(sums->items);
+    pt_map_fini(&sums->by_key);
 }
 
 /* Whose a thread of the profile is. */
@@ -101,7 +108,7 @@ static int by_cost(const void *a, const void *b)
     return (x->frame > y->frame) - (x->frame < y->frame);
 }
 
-static void keep(struct pt_profile *profile, pt_u32 stage, struct sums *sums)
+static void keep_most(struct pt_profile *profile, pt_u32 stage, const struct sums *sums)
 {
     const struct pt_cpu_view *view = &profile->facts->views[stage];
     struct pt_stack_frame frames[PT_STACK_FRAMES];
@@ -114,8 +121,32 @@ static void keep(struct pt_profile *profile, pt_u32 stage, struct sums *sums)
         for (int j = 0; j < PT_STACK__COUNT; j++)
             stack->cost[j] = sums->items[i].cost[j];
     }
-    free(sums->items);
-    pt_map_fini(&sums->by_key);
+}
+
+/* The innermost function of Python; the frame itself where there is none. */
+static pt_u32 in_python(const struct pt_cpu_view *view, pt_u32 frame)
+{
+    for (pt_u32 at = frame; at; at = view->frames.items[at].parent)
+        if (view->functions.items[view->frames.items[at].function].code == PT_CODE_SCRIPT)
+            return at;
+    return frame;
+}
+
+/* What is left is of many stacks that cost little each, and may be a fifth of all: what native code a line called is
+ * lost, the line is not. */
+static void keep(struct pt_profile *profile, pt_u32 stage, struct sums *sums)
+{
+    struct sums rest = {0};
+    keep_most(profile, stage, sums);
+    for (size_t i = MOST_STACKS; i < sums->n; i++) {
+        const struct sum *sum = &sums->items[i];
+        double *cost = cost_at(&rest, in_python(&profile->facts->views[stage], sum->frame), sum->part);
+        for (int j = 0; j < PT_STACK__COUNT; j++)
+            cost[j] += sum->cost[j];
+    }
+    keep_most(profile, stage, &rest);
+    fini(sums);
+    fini(&rest);
 }
 
 static void take(double *from, bool is_so, double s)
