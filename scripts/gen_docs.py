@@ -134,10 +134,10 @@ def generals():
 
 
 def file_of_rule(name):
-    for path in sorted(glob.glob(os.path.join(ROOT, "analyzer", "rules", "custom*.c"))):
+    for path in sorted(glob.glob(os.path.join(ROOT, "analyzer", "rules", "**", "custom*.c"), recursive=True)):
         with open(path, encoding="utf-8") as file:
             if f"bool pt_rule_{name}(" in file.read():
-                return os.path.basename(path)
+                return os.path.relpath(path, os.path.join(ROOT, "analyzer", "rules"))
     raise SystemExit(f"rules.def: no custom*.c defines pt_rule_{name}")
 
 

@@ -36,9 +36,12 @@ enum pt_stack_cost {
     PT_STACK_WORKER_S,       /* on a CPU, or in such calls: the main threads' of workers */
     PT_STACK_RANK_S,         /* of both, what the late rank's main thread has more than those of the others */
     PT_STACK_ALLOCATED_BYTES,
-    PT_STACK_HELD_BYTES,   /* of it, what lived when the memory of its process was at its peak */
-    PT_STACK_GROWTH_BYTES, /* of it, what stayed while the memory of its process grew */
-    PT_STACK_CHURN_BYTES,  /* of it, released at once */
+    PT_STACK_HELD_BYTES,    /* of it, what lived when the memory of its process was at its peak */
+    PT_STACK_GROWTH_BYTES,  /* of it, what stayed while the memory of its process grew */
+    PT_STACK_CHURN_BYTES,   /* of it, released at once */
+    PT_STACK_GROWING_BYTES, /* of it, where blocks become larger each time */
+    PT_STACK_SIZE_UPS,      /* times that one was larger than the one before, by a power of two; no seconds, no bytes */
+    PT_STACK_SIZE_DOWNS,    /* or smaller */
     PT_STACK__COUNT
 };
 

@@ -6,9 +6,12 @@
 
 #include "conditions.h"
 #include "custom.h"
+#include "lines/growing.h"
 #include "pickling.h"
 #include "util/whole.h"
 
+/* Of all bytes: a remedy for the rest would show next to nothing. */
+#define MOST_GROWING 0.8
 #define MIB (1024.0 * 1024.0)
 #define GIB (1024.0 * MIB)
 /* A disk under random reads of single pages, or a file server far away, gives this much at least. */
@@ -162,11 +165,22 @@ bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct p
     return true;
 }
 
+/* What is larger each time does not fit where the last one was. */
+static bool is_of_growing(const struct pt_profile *profile, pt_i64 stage)
+{
+    double all_bytes = 0;
+    for (size_t i = 0; i < profile->stacks.n; i++)
+        all_bytes += (pt_i64)profile->stacks.items[i].stage == stage
+                         ? profile->stacks.items[i].cost[PT_STACK_ALLOCATED_BYTES]
+                         : 0;
+    return all_bytes > 0 && pt_growing_bytes(profile, stage) >= MOST_GROWING * all_bytes;
+}
+
 bool pt_rule_large_blocks_remapped(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct faults faults = faults_of(finding, metrics);
-    if (!maps_much(profile, stage, finding, faults.of_malloc))
+    if (!maps_much(profile, stage, finding, faults.of_malloc) || is_of_growing(profile, stage))
         return false;
     pt_finding_add_metrics(finding, metrics, "page_faults:faults.minor.calls");
     pt_finding_add_evidence(finding, "saved_page_faults",

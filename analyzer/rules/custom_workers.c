@@ -178,18 +178,19 @@ bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct
         return false;
     const struct pt_own_function function = costliest_function(profile, stage);
     const bool by_all = pt_finding_number(finding, metrics, "training.preparing_percent") >= LEAST_PREPARING_PERCENT;
+    const double function_s = function.with_s - function.modules_s;
     const bool by_function = training_s > 0 && function.function &&
-                             100 * function.with_s >= LEAST_OF_FUNCTION_PERCENT * training_s &&
-                             !(by_all && function.with_s < preparing_s / 2);
+                             100 * function_s >= LEAST_OF_FUNCTION_PERCENT * training_s &&
+                             !(by_all && function_s < preparing_s / 2);
     if (!by_all && !by_function)
         return false;
     /* What it asks a framework for is for itself, as what it asks NumPy for. */
-    finding->gain_upper_s = fmax(by_all ? preparing_s : 0, by_function ? function.with_s : 0);
+    finding->gain_upper_s = fmax(by_all ? preparing_s : 0, by_function ? function_s : 0);
     if (by_function) {
         finding->in_function = function.function;
         finding->in_file = function.file;
         pt_finding_add_evidence(finding, "function", pt_text(function.function));
-        pt_finding_add_evidence(finding, "function_s", pt_real(function.with_s));
+        pt_finding_add_evidence(finding, "function_s", pt_real(function_s));
     }
     pt_finding_add_metrics(finding, metrics,
                            "preparing_s:training.preparing_s dispatch_s:training.dispatch_s "

@@ -76,6 +76,7 @@ struct pt_finding {
     enum pt_place_kind place_kind;
     const char *in_function; /* of its stacks only those in this function of Python, or below it; NULL = all */
     const char *in_file;     /* of that function */
+    pt_u32 in_line;          /* in that line of it; 0 = in any */
     struct pt_place place;
     const char *title, *remedy, *advice; /* see rules.def */
     bool knows_remedy;                   /* it is for a library that was seen: remedies.def */

@@ -122,11 +122,12 @@ static bool hands_over(const struct pt_stack *stack)
     return false;
 }
 
-static const struct pt_stack_frame *innermost_of(const struct pt_stack *stack, const char *file, const char *function)
+static const struct pt_stack_frame *innermost_of(const struct pt_stack *stack, const struct pt_finding *finding)
 {
-    for (pt_u32 i = 0; function && i < stack->n; i++)
-        if (stack->frames[i].flags & PT_FRAME_OF_PYTHON && stack->frames[i].file == file &&
-            pt_python_is_part_of(stack->frames[i].function, function))
+    for (pt_u32 i = 0; finding->in_function && i < stack->n; i++)
+        if (stack->frames[i].flags & PT_FRAME_OF_PYTHON && stack->frames[i].file == finding->in_file &&
+            pt_python_is_part_of(stack->frames[i].function, finding->in_function) &&
+            (!finding->in_line || stack->frames[i].line == finding->in_line))
             return &stack->frames[i];
     return NULL;
 }
@@ -155,7 +156,7 @@ static void add_all(const struct pt_profile *profile, const struct pt_finding *f
         if ((pt_i64)stack->stage != finding->stage || !(stack->cost[cost] > 0) || !(parts >> stack->part & 1))
             continue;
         const pt_u32 serving = n_serving(stack);
-        const struct pt_stack_frame *in = innermost_of(stack, finding->in_file, finding->in_function);
+        const struct pt_stack_frame *in = innermost_of(stack, finding);
         if ((finding->in_function && !in) || !belongs(finding, stack, serving))
             continue;
         pt_vec_push(stacks, ((struct pt_finding_stack){stack->frames, stack->n, serving, stack->cost[cost], in}));

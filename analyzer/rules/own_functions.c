@@ -78,6 +78,16 @@ static bool is_further_out(const struct pt_stack *stack, pt_u32 index, const str
     return false;
 }
 
+/* Whether what a frame calls is a model: that is no preparing, wherever it is called. */
+static bool is_in_module(const struct pt_stack *stack, pt_u32 index)
+{
+    for (pt_u32 i = 0; i < index; i++)
+        if (stack->frames[i].flags & PT_FRAME_OF_PYTHON && stack->frames[i].file &&
+            strstr(stack->frames[i].file, "/torch/nn/modules/module.py"))
+            return true;
+    return false;
+}
+
 /* A function that calls itself is counted once, by its outermost frame. */
 static void add_stack(struct search *search, const struct pt_stack *stack)
 {
@@ -94,6 +104,7 @@ static void add_stack(struct search *search, const struct pt_stack *stack)
         function->with_s += stack->cost[search->cost];
         function->beside_s += stack->cost[search->own_cost];
         function->backward_s += stack->cost[PT_STACK_BACKWARD_S];
+        function->modules_s += is_in_module(stack, i) ? stack->cost[search->cost] : 0;
         function->called_s += caller && !is_outermost(caller->function) ? stack->cost[search->cost] : 0;
     }
 }

@@ -17,6 +17,7 @@ struct pt_own_function {
     double with_s;     /* with these */
     double beside_s;   /* of with_s, outside of a framework's operations, in other own functions as well */
     double backward_s; /* of with_s, in backward passes */
+    double modules_s;  /* of with_s, in modules: what a model computes */
     double called_s;   /* of that, called by another own function, not by the outermost code */
 };
 

@@ -40,8 +40,8 @@ places = {}  # name of a case: (verdict, confidence) of its last round
 NEIGHBOUR = "noisy_neighbour"
 
 
-def has_torch():
-    return subprocess.run([PYTHON, "-c", "import torch"], capture_output=True, check=False).returncode == 0
+def has(module):
+    return subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
 
 
 def command_of(case, folder, is_fixed):
@@ -213,8 +213,9 @@ def judge_places():
 
 def runs(case):
     """Whether this machine can play it."""
-    if case.needs_torch and not has_torch():
-        raise Skip("no torch")
+    for module in ["torch"] * case.needs_torch + ["pandas"] * case.needs_pandas:
+        if not has(module):
+            raise Skip(f"no {module}")
     if case.program.endswith(".c") and not shutil.which("cc"):
         raise Skip("no compiler")
 

@@ -10,10 +10,10 @@ class Case:
     that must hold."""
 
     def __init__(self, program, rule, around_bad=around.nothing, around_fixed=None, *, in_seconds=True, options=(), cc=((), ()),
-                 needs_torch=False, needs_idle_cpus=False, place=(), sees=None, words=(), remedy="", evidence=("", "")):
+                 needs_torch=False, needs_pandas=False, needs_idle_cpus=False, place=(), sees=None, words=(), remedy="", evidence=("", "")):
         self.program, self.rule, self.in_seconds, self.options = program, rule, in_seconds, list(options)
         self.around = (around_bad, around_fixed or around_bad)
-        self.cc, self.needs_torch, self.needs_idle_cpus = cc, needs_torch, needs_idle_cpus
+        self.cc, self.needs_torch, self.needs_pandas, self.needs_idle_cpus = cc, needs_torch, needs_pandas, needs_idle_cpus
         self.place, self.sees = place, sees
         self.words, self.remedy, self.evidence = list(words), remedy, evidence
         self.name = "_".join([program.split(".")[0], *words])
@@ -62,6 +62,11 @@ CASES = [
     Case("metrics_in_python.py", "python_in_training", needs_torch=True, place=["python"]),
     Case("metrics_beside_workers.py", "python_in_training", needs_torch=True, place=["python"], evidence=("function", "count_hits")),
     Case("matching_in_python.py", "python_in_training", needs_torch=True, place=["python"], evidence=("function", "match")),
+    case("growing_copies.py", place=["python"], remedy="in a list"),
+    Case("growing_tensor.py", "growing_copies", needs_torch=True, place=["python"], remedy="in a list"),
+    case("growing_work.py", needs_torch=True, place=["python"]),
+    case("compressing.py", place=["python"], remedy="compresslevel"),
+    case("scanned_tables.py", needs_torch=True, needs_pandas=True, place=["python"], remedy="groupby"),
     case("tiny_operations.py", needs_torch=True),
     Case("tiny_operations_in_samples.py", "tiny_operations", needs_torch=True, place=["python"], remedy="bincount"),
     case("costly_checkpoints.py", needs_torch=True),
@@ -124,6 +129,10 @@ CASES = [
     look_alike("heap_growth"),
     look_alike("synchronous_fsync"),
     look_alike("small_writes"),
+    look_alike("growing_copies"),
+    look_alike("growing_work", needs_torch=True),
+    look_alike("compressing"),
+    look_alike("scanned_tables", needs_torch=True, needs_pandas=True),
     look_alike("serial_fetches", around.slow_server),
     look_alike("gathers_them", around.slow_server),
     look_alike("too_few_workers", needs_torch=True),

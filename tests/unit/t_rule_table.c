@@ -100,6 +100,39 @@ static bool set_of_pickling(struct pt_profile *profile, const char *name, double
     return true;
 }
 
+/* What a line of the program costs, with the function that it calls for that. True = that was no metric. */
+static bool set_of_line(struct pt_profile *profile, const char *name, double value)
+{
+    static const struct {
+        const char *name, *called, *file;
+        enum pt_stack_cost cost;
+    } figures[] = {
+        {"line.joins_s", "array_concatenate", NULL, PT_STACK_STEPS_S},
+        {"line.deflates_s", "deflate", NULL, PT_STACK_STEPS_S},
+        {"line.masks_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_TRAINING_S},
+        {"line.sorts_s", "sort", NULL, PT_STACK_STEPS_S},
+        {"line.beside_s", "sort", NULL, PT_STACK_BESIDE_S},
+        {"line.allocated_bytes", "empty", NULL, PT_STACK_ALLOCATED_BYTES},
+        {"line.growing_bytes", "empty", NULL, PT_STACK_GROWING_BYTES},
+        {"line.ups", "empty", NULL, PT_STACK_SIZE_UPS},
+        {"line.downs", "empty", NULL, PT_STACK_SIZE_DOWNS},
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        if (strcmp(name, figures[i].name) != 0)
+            continue;
+        const struct pt_stack_frame frames[] = {
+            {.function = figures[i].called,
+             .file = figures[i].file,
+             .flags = PT_FRAME_IS_NAMED | (figures[i].file ? PT_FRAME_OF_PYTHON | PT_FRAME_SERVES : 0u)},
+            {.function = "extract", .file = "/app/train.py", .line = 14, .flags = PT_FRAME_OF_PYTHON}};
+        struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, frames, 2);
+        stack->part = PT_STACK_ANY_PART;
+        stack->cost[figures[i].cost] = value;
+        return true;
+    }
+    return false;
+}
+
 /* A function of Python that reads a file of 1 MB, called by another one. True = that was no metric. */
 static bool set_of_reader(struct pt_profile *profile, const char *name, double value)
 {
@@ -144,7 +177,7 @@ static bool fires(const char *rule, const struct figure *figures, double last)
         const double value = figures[i + 1].metric ? figures[i].value : last;
         if (!isnan(value) && !set_of_process(&process, figures[i].metric, value) &&
             !set_of_reader(&profile, figures[i].metric, value) && !set_of_caller(&profile, figures[i].metric, value) &&
-            !set_of_pickling(&profile, figures[i].metric, value))
+            !set_of_pickling(&profile, figures[i].metric, value) && !set_of_line(&profile, figures[i].metric, value))
             pt_metrics_set(&profile.metrics, pt_scope_stage(0), figures[i].metric, pt_real(value));
     }
     pt_judge(&profile, &findings);

@@ -214,6 +214,7 @@ static pt_u32 site_sampled(struct heap *heap, const struct pt_heap_site *wanted,
 {
     const pt_u32 index = pt_heap_site_of(&heap->sites, wanted);
     struct pt_heap_site *site = &heap->sites.items[index];
+    pt_heap_trend_add(&heap->sites, site);
     site->samples++;
     site->allocs += w.allocs;
     site->bytes += w.bytes;

@@ -21,6 +21,7 @@
 enum {
     MAX_ROWS = 50,
     MAX_NAMED_SITES = 200,
+    MAX_SITES_WITH_STACKS = 1000, /* of what becomes larger, which has many sizes */
     FEWEST_SAMPLES = 10,
 };
 
@@ -371,13 +372,18 @@ static void table_of_sites(struct pt_profile *profile, const struct stage_sites 
 static void keep_stacks(struct pt_profile *profile, const struct stage_sites *sites)
 {
     struct pt_stack_frame frames[PT_STACK_FRAMES];
-    for (size_t i = 0; i < sites->n && i < MAX_NAMED_SITES; i++) {
+    for (size_t i = 0; i < sites->n && i < MAX_SITES_WITH_STACKS; i++) {
         const struct pt_heap_site *site = &sites->first[i];
+        if (i >= MAX_NAMED_SITES && !(site->growing_bytes > 0))
+            continue;
         const pt_u32 n = pt_heap_frames(profile, site, frames);
         struct pt_stack *stack = pt_stacks_add(&profile->stacks, sites->stage, frames, n);
         stack->cost[PT_STACK_ALLOCATED_BYTES] = site->bytes;
         stack->cost[PT_STACK_HELD_BYTES] = sites->knows_lives ? site->peak_bytes : 0;
         stack->cost[PT_STACK_GROWTH_BYTES] = sites->knows_lives ? fmax(0, site->growth_bytes) : 0;
+        stack->cost[PT_STACK_GROWING_BYTES] = site->growing_bytes;
+        stack->cost[PT_STACK_SIZE_UPS] = site->n_ups;
+        stack->cost[PT_STACK_SIZE_DOWNS] = site->n_downs;
         if (sites->knows_lives && site->size_class != PT_SITE_OF_OBJECTS) /* of objects it is cheap */
             stack->cost[PT_STACK_CHURN_BYTES] = site->churn_bytes;
     }
@@ -404,6 +410,8 @@ void pt_heap_results(struct pt_profile *profile, struct pt_heap_processes *proce
         const struct pt_heap_process *p = pt_heap_process_found(processes, sites->items[i].process);
         pt_heap_site_at_peak(&sites->items[i], p->n_peaks);
         pt_heap_site_calibrate(&sites->items[i], pt_heap_site_scale(&sites->items[i], p->sampled_of_class));
+        if (pt_heap_trend_grows(&sites->trends.items[sites->items[i].trend]))
+            sites->items[i].growing_bytes = sites->items[i].bytes;
     }
     if (sites->n)
         qsort(sites->items, sites->n, sizeof *sites->items, by_stage_bytes);

@@ -19,11 +19,26 @@ struct pt_sample_weight pt_sample_weigh(pt_u64 size_bytes, pt_u64 heap_sample_by
 }
 
 /* Few of the pairs that could be there are. */
-static pt_u64 key_of(struct pt_heap_sites *sites, const struct pt_heap_site *site)
+static pt_u64 pair_of(struct pt_heap_sites *sites, const struct pt_heap_site *site)
 {
     pt_u64 *pair = pt_map_at(&sites->pairs, (pt_u64)site->python << 32 | site->stack);
     *pair = *pair ? *pair : sites->pairs.n;
-    return (pt_u64)site->process->index << 40 | (pt_u64)site->size_class << 32 | *pair;
+    return (pt_u64)site->process->index << 40 | *pair;
+}
+
+static pt_u64 key_of(struct pt_heap_sites *sites, const struct pt_heap_site *site)
+{
+    return pair_of(sites, site) | (pt_u64)site->size_class << 32;
+}
+
+static pt_u32 trend_of(struct pt_heap_sites *sites, const struct pt_heap_site *site)
+{
+    pt_u64 *slot = pt_map_at(&sites->by_pair, pair_of(sites, site));
+    if (!*slot) {
+        pt_vec_push(&sites->trends, ((struct pt_heap_trend){0}));
+        *slot = sites->trends.n;
+    }
+    return (pt_u32)(*slot - 1);
 }
 
 pt_u32 pt_heap_site_of(struct pt_heap_sites *sites, const struct pt_heap_site *wanted)
@@ -33,6 +48,7 @@ pt_u32 pt_heap_site_of(struct pt_heap_sites *sites, const struct pt_heap_site *w
         site.stack = site.python = 0;
     pt_u64 *slot = pt_map_at(&sites->by_stack, key_of(sites, &site));
     if (!*slot) {
+        site.trend = trend_of(sites, &site);
         pt_vec_push(sites, site);
         *slot = sites->n;
     }
@@ -44,6 +60,8 @@ void pt_heap_sites_fini(struct pt_heap_sites *sites)
     free(sites->items);
     pt_map_fini(&sites->by_stack);
     pt_map_fini(&sites->pairs);
+    free(sites->trends.items);
+    pt_map_fini(&sites->by_pair);
 }
 
 double pt_heap_site_scale(const struct pt_heap_site *site, const double sampled_of_class[PT_HEAP_CLASSES])
@@ -66,6 +84,25 @@ void pt_heap_site_calibrate(struct pt_heap_site *site, double scale)
     site->churn_allocs *= scale;
     site->churn_bytes *= scale;
     site->growth_bytes *= scale;
+}
+
+void pt_heap_trend_add(struct pt_heap_sites *sites, struct pt_heap_site *site)
+{
+    struct pt_heap_trend *trend = &sites->trends.items[site->trend];
+    const pt_u32 is_up = trend->has_last && site->size_class > trend->last_class;
+    const pt_u32 is_down = trend->has_last && site->size_class < trend->last_class;
+    trend->n_ups += is_up;
+    trend->n_downs += is_down;
+    site->n_ups += is_up;
+    site->n_downs += is_down;
+    trend->last_class = site->size_class;
+    trend->has_last = true;
+}
+
+/* Sizes that come at random go down as often as up. */
+bool pt_heap_trend_grows(const struct pt_heap_trend *trend)
+{
+    return trend->n_ups && 2 * trend->n_downs <= trend->n_ups;
 }
 
 void pt_heap_site_at_peak(struct pt_heap_site *site, pt_u32 latest_peak)

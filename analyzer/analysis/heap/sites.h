@@ -40,12 +40,26 @@ struct pt_heap_site {
     double growth_bytes;            /* while the memory of its process grew; 0 until that is known */
     double peak_bytes;              /* that lived when the memory of its process was at its peak */
     pt_u32 peak;                    /* of which peak so far that is */
+    double growing_bytes;           /* `bytes`, where those of its stacks become larger; 0 until that is known */
+    pt_u32 n_ups, n_downs;          /* of its samples: larger, or smaller, than the one before of these stacks */
+    pt_u32 trend;                   /* index of that of its stacks */
     float live_at[PT_SITE_BUCKETS]; /* bytes, at the end of each bucket of the process's life */
     pt_u32 bucket;                  /* the one that is not over */
 };
 
+/* How the size classes of blocks follow each other that the same stacks allocate: of a thinned sample no more is known
+ * of its size. */
+struct pt_heap_trend {
+    pt_u32 last_class, n_ups, n_downs;
+    bool has_last;
+};
+
 struct pt_heap_sites {
     PT_VEC(struct pt_heap_site);
+    struct {
+        PT_VEC(struct pt_heap_trend);
+    } trends;
+    struct pt_map by_pair;  /* process and number of the pair of stacks -> index in trends, plus 1 */
     struct pt_map by_stack; /* process, number of the pair of stacks, size class -> index, plus 1 */
     struct pt_map pairs;    /* native stack and Python's -> number */
 };
@@ -57,6 +71,11 @@ void pt_heap_sites_fini(struct pt_heap_sites *sites);
  * samples of each class stand for. */
 double pt_heap_site_scale(const struct pt_heap_site *site, const double sampled_of_class[PT_HEAP_CLASSES]);
 void pt_heap_site_calibrate(struct pt_heap_site *site, double scale);
+
+/* Another block of a site, of its size class. */
+void pt_heap_trend_add(struct pt_heap_sites *sites, struct pt_heap_site *site);
+/* Whether blocks become larger, from epoch to epoch anew if need be. */
+bool pt_heap_trend_grows(const struct pt_heap_trend *trend);
 
 /* Before a change, and after the last one: what lives has lived since the latest peak of the process. */
 void pt_heap_site_at_peak(struct pt_heap_site *site, pt_u32 latest_peak);

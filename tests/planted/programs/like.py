@@ -2,6 +2,7 @@
 """What only looks like a bottleneck: it does what a rule counts, but nothing that its remedy would make faster.
 
   like.py RULE [--prepare]"""
+import gzip
 import os
 import socket
 import subprocess
@@ -185,6 +186,66 @@ def small_writes():
     planted.compute(0.5)
 
 
+def growing_copies():
+    """Joins as much in each round, and puts the sums into a list that grows."""
+    import numpy
+    parts, sums = [numpy.ones((64, 512), numpy.float32)] * 40, []
+    for _ in range(300):
+        sums.append(float(numpy.concatenate(parts)[::64, 0].sum()))
+        planted.compute(0.004)
+
+
+def growing_work():
+    """Sorts as many scores of the last steps each time, and batches differ in their sizes."""
+    import torch
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    last = [torch.ones(64)] * 50
+    for step in range(600):
+        output = model(torch.ones(64 + step * 37 % 256, 64)).squeeze(1)
+        optimizer.zero_grad()
+        output.square().mean().backward()
+        optimizer.step()
+        last = last[1:] + [output.detach()]
+        torch.argsort(torch.cat(last))[0].item()
+
+
+def compressing():
+    """What it reads was compressed, and what it writes is little."""
+    with gzip.open("data.gz", "rb") as file:
+        for _ in range(20):
+            file.seek(0)
+            file.read()
+            planted.compute(0.05)
+    with gzip.open("sums.gz", "wb") as file:
+        file.write(bytes(100_000))
+
+
+def scanned_tables():
+    """Looks for rows by a mask, once; then each sample is a slice."""
+    import loader
+    import numpy as np
+    import pandas as pd
+    import torch
+    table = pd.DataFrame({"user": np.arange(1_000_000) % 300, "item": np.arange(1_000_000) % 91})
+    values = table[table["user"] < 250].sort_values("user")["item"].to_numpy().astype(np.float32)
+
+    class Slices(torch.utils.data.Dataset):
+        def __len__(self):
+            return 1000
+
+        def __getitem__(self, index):
+            return torch.as_tensor(values[index * 700:index * 700 + 64])
+
+    weights = torch.ones(64, 64)
+
+    def step(batch):
+        for _ in range(200):
+            batch = torch.tanh(batch @ weights)
+    loader.train(Slices(), 0, step)
+
+
 def serial_fetches():
     """Forty at once, and it computes meanwhile."""
     port = int(os.environ.get("PLANTED_PORT", "0"))
@@ -303,6 +364,8 @@ def prepare():
             file.write(f"NUMBER = {i}\n")
     with open("lines", "w", encoding="ascii") as file:
         file.write("short\n" * 1_000_000)
+    with gzip.open("data.gz", "wb", compresslevel=1) as file:
+        file.write(bytes(range(256)) * 8000)
 
 
 run = globals()[sys.argv[1]]

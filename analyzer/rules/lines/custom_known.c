@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the rules about work that is known by the names of the functions that do it: compressing, looking through whole
+ * tables. Threads: one. Never: names what the program does not wait for: other threads and processes do it beside.
+ */
+#include <math.h>
+
+#include "rules/custom.h"
+#include "rules/general.h"
+#include "own_lines.h"
+
+enum { KNOWN, ALL };
+
+static void add_compressing(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+{
+    static const struct pt_code_pattern compressors[] = {
+        {NULL, "deflate"},       {"libz", "compress"},     {"lzma.py", "write"},
+        {"lzma.py", "compress"}, {NULL, "BZ2_bzCompress"}, {NULL, "ZSTD_compress"},
+        {NULL, "LZ4_compress"},  {NULL, "LZ4F_compress"},  {"gzip.py", "GzipFile.write"},
+        {"gzip.py", "compress"}, {"bz2.py", "write"},      {NULL, NULL}};
+    const double s = stack->cost[PT_STACK_STEPS_S];
+    sums[KNOWN] += s > 0 && pt_line_calls(stack, compressors) ? s : 0;
+    sums[ALL] += s;
+}
+
+/* A mask over a table or an array, and what is taken by it. Of a table each comparison is one; arrays are compared for
+ * many reasons, of which reading samples has no other. */
+static void add_scanning(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+{
+    static const struct pt_code_pattern tables[] = {
+        {"/pandas/", "_getitem_bool_array"}, {"/pandas/", "comparison_op"}, {"/pandas/", "_get_rows_with_mask"},
+        {"/pandas/", "logical_op"},          {"/pandas/", "_get_values"},   {"/pandas/", "isin"},
+        {"/pandas/", "DataFrame.query"},     {"/pandas/", "_getbool_axis"}, {NULL, NULL}};
+    static const struct pt_code_pattern arrays[] = {{NULL, "array_richcompare"}, {NULL, "boolean_subscript"},
+                                                    {NULL, "array_nonzero"},     {NULL, "PyArray_Nonzero"},
+                                                    {NULL, "count_nonzero"},     {NULL, "binary_scalar2_equal"},
+                                                    {NULL, "masked_select"},     {NULL, "at::_ops::eq"},
+                                                    {NULL, "at::_ops::nonzero"}, {NULL, NULL}};
+    const double fetch_s = stack->cost[PT_STACK_FETCH_S], s = fmax(fetch_s, stack->cost[PT_STACK_TRAINING_S]);
+    const bool scans = s > 0 && (pt_line_calls(stack, tables) || (fetch_s > 0 && pt_line_calls(stack, arrays)));
+    sums[KNOWN] += scans ? s : 0;
+    sums[ALL] += s;
+}
+
+/* Of all lines that do it the one that does most of it, and what all of them do. */
+static struct pt_own_line costliest(const struct pt_profile *profile, pt_i64 stage, pt_line_adder *add, double *ret_s)
+{
+    struct pt_own_lines lines;
+    struct pt_own_line most = {0};
+    *ret_s = 0;
+    pt_own_lines(profile, stage, add, &lines);
+    for (size_t i = 0; i < lines.n; i++) {
+        *ret_s += lines.items[i].sums[KNOWN];
+        if (lines.items[i].sums[KNOWN] > most.sums[KNOWN])
+            most = lines.items[i];
+    }
+    pt_own_lines_free(&lines);
+    return most;
+}
+
+bool pt_rule_compressing(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    double s = 0;
+    const struct pt_own_line line =
+        stage < 0 ? (struct pt_own_line){0} : costliest(profile, stage, add_compressing, &s);
+    if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
+        return false;
+    finding->gain_upper_s = s;
+    pt_finding_is_of_line(finding, &line);
+    pt_finding_add_evidence(finding, "compressing_s", pt_real(s));
+    pt_finding_add_metrics(finding, &profile->metrics,
+                           "checkpoints:training.checkpoints.count checkpoints_s:training.checkpoints.total_s");
+    return true;
+}
+
+/* Where a mask is the smaller part of a line, what else the line does may need it. */
+#define MOSTLY 0.5
+
+bool pt_rule_scanned_tables(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    double all_s = 0;
+    const struct pt_own_line line =
+        stage < 0 ? (struct pt_own_line){0} : costliest(profile, stage, add_scanning, &all_s);
+    const double s = line.sums[KNOWN];
+    if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)) || !(s >= MOSTLY * line.sums[ALL]))
+        return false;
+    /* What is done with the rows that were found goes on; sorting them, for one, goes with it. */
+    finding->gain_upper_s = line.sums[ALL];
+    pt_finding_is_of_line(finding, &line);
+    pt_finding_add_evidence(finding, "scanning_s", pt_real(s));
+    pt_finding_add_evidence(finding, "in_line_s", pt_real(line.sums[ALL]));
+    pt_finding_add_metrics(finding, &profile->metrics, "data_set:training.data_set steps:steps.count");
+    return true;
+}
