@@ -82,6 +82,36 @@ struct pt_pickling pt_pickling_of(const struct pt_profile *profile, pt_i64 stage
     return sum;
 }
 
+/* Who starts one pickles for it in _launch of popen_spawn_posix.py or popen_forkserver.py; it unpickles in _main of
+ * spawn.py, which also imports the main module, in functions of its own. */
+static bool is_start(const struct pt_stack *stack)
+{
+    bool is_innermost = true, pickles = false;
+    for (pt_u32 i = 0; i < stack->n; i++) {
+        const struct pt_stack_frame *frame = &stack->frames[i];
+        if (!(frame->flags & PT_FRAME_OF_PYTHON) || !frame->file)
+            continue;
+        if (is_innermost && strstr(frame->file, "/multiprocessing/spawn.py") && !strcmp(frame->function, "_main"))
+            return true;
+        is_innermost = false;
+        pickles |= is_of_transfer(frame);
+        if (pickles && strstr(frame->file, "/multiprocessing/popen_") && strstr(frame->function, "_launch"))
+            return true;
+    }
+    return false;
+}
+
+double pt_pickling_at_start_s(const struct pt_profile *profile, pt_i64 stage)
+{
+    double s = 0;
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        if ((pt_i64)stack->stage == stage && stack->cost[PT_STACK_CPU_S] > 0 && is_start(stack))
+            s += stack->cost[PT_STACK_CPU_S];
+    }
+    return s;
+}
+
 /* What others do beside a main thread that does not wait for them costs nothing. */
 static double waited_s(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {

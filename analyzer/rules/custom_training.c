@@ -9,8 +9,10 @@
 #include "custom.h"
 #include "finding_stacks.h"
 #include "general.h"
+#include "pickling.h"
 
 #define LEAST_DATA_PERCENT 20
+#define LEAST_LATE_PERCENT 5
 #define LEAST_IMPORTS_S 0.5
 #define LEAST_BESIDE_PERCENT 25
 #define MOST_FORWARD_S 0.005 /* with more, one sample is work enough */
@@ -78,6 +80,41 @@ bool pt_rule_steps_wait_for_data(struct pt_profile *profile, pt_i64 stage, struc
     find_in_own_loader(profile, stage, finding);
     finding->title = "Training steps wait while the same process loads their data";
     finding->remedy = "load the next batches in other processes: DataLoader(num_workers=2 or more)";
+    return true;
+}
+
+/* Of what the workers' starts are waited for. */
+#define LEAST_PICKLING 0.15
+
+/* Spawned workers import the program, and unpickle the data set: forked ones have both. */
+static void say_what_is_pickled(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    const double pickling_s = pt_pickling_at_start_s(profile, stage);
+    if (!(pickling_s >= LEAST_PICKLING * finding->gain_upper_s))
+        return;
+    finding->title = "Each epoch starts its workers anew: the data set is pickled to each of them";
+    finding->remedy = "DataLoader(persistent_workers=True); hand over arrays or a file's name, no lists of objects";
+    finding->advice =
+        "Workers that are spawned import the program and unpickle the whole data set: keep them between epochs "
+        "(persistent_workers=True), make them by fork, which hands over nothing (multiprocessing_context=\"fork\"), or "
+        "keep "
+        "large lists out of the data set: NumPy arrays, a file that __getitem__ opens, shared memory.";
+    pt_finding_add_evidence(finding, "pickling_s", pt_real(pickling_s));
+}
+
+bool pt_rule_slow_first_batches(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    if (!(pt_finding_number(finding, metrics, "training.late_starts_percent") >= LEAST_LATE_PERCENT))
+        return false;
+    finding->gain_upper_s = fmax(pt_finding_number(finding, metrics, "training.late_starts_s"),
+                                 pt_finding_number(finding, metrics, "training.restarts.cost_s"));
+    pt_finding_add_metrics(finding, metrics,
+                           "first_batches_s:training.late_starts_s ends_s:training.ends_s trained_epochs:epochs.count "
+                           "step_s:steps.p50_s workers:training.workers.count data_set:training.data_set "
+                           "where:training.epochs.place");
+    pt_finding_add_rows(finding, metrics, "training.epochs", "first_batch_s");
+    say_what_is_pickled(profile, stage, finding);
     return true;
 }
 

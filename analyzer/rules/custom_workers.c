@@ -8,8 +8,11 @@
 #include "conditions.h"
 #include "custom.h"
 #include "own_functions.h"
+#include "pickling.h"
 
 enum { FEWEST_REQUESTS = 10, FEWEST_POOLS = 2 /* after the first one */ };
+enum { FEWEST_REQUESTS = 10 };
+#define LEAST_PICKLING 0.15 /* of what the starts of workers are waited for */
 
 static bool complain(struct pt_profile *profile, struct pt_finding *finding, enum pt_worker_complaint which,
                      const char *cost, const char *table, const char *column)
@@ -72,10 +75,14 @@ bool pt_rule_too_many_workers(struct pt_profile *profile, pt_i64 stage, struct p
 
 bool pt_rule_workers_start(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    (void)stage;
     if (!complain(profile, finding, PT_WORKERS_START, "helpers.start_s", "helpers.workers", "busy_s"))
         return false;
     pt_finding_add_metrics(finding, &profile->metrics, "starting_s:helpers.start_s");
+    const double pickling_s = pt_pickling_at_start_s(profile, stage);
+    if (pickling_s >= LEAST_PICKLING * finding->gain_upper_s) {
+        finding->title = "The main process waits for workers that start: the data set is pickled to each of them";
+        pt_finding_add_evidence(finding, "pickling_s", pt_real(pickling_s));
+    }
     return true;
 }
 

@@ -50,7 +50,8 @@ struct spot {
 
 struct spots {
     PT_VEC(struct spot);
-    struct pt_map by_name; /* the address of the name, which is one for each, else of the file's -> index, plus 1 */
+    struct pt_map
+        by_name; /* the address of the name and its file, which is one for each, else of the file's -> index, plus 1 */
     struct {
         PT_VEC(double);
     } lines;               /* what each line of a function costs: of many stacks, which go on elsewhere */
@@ -58,10 +59,10 @@ struct spots {
 };
 
 /* What the line costs with this stack. */
-static double add_to_line(struct spots *spots, const char *key, const struct pt_finding_stack *stack,
+static double add_to_line(struct spots *spots, pt_u64 key, const struct pt_finding_stack *stack,
                           const struct pt_stack_frame *named)
 {
-    pt_u64 *slot = pt_map_at(&spots->by_line, (uintptr_t)key ^ (pt_u64)(named ? named->line : 0) << 48);
+    pt_u64 *slot = pt_map_at(&spots->by_line, key ^ (pt_u64)(named ? named->line : 0) << 48);
     if (!*slot) {
         pt_vec_push(&spots->lines, 0.0);
         *slot = spots->lines.n;
@@ -92,13 +93,16 @@ static struct spot heaviest(const struct pt_finding_stacks *stacks)
                           : !program                         ? ""
                           : program->flags & PT_FRAME_IS_JIT ? program->function /* such memory is in no file */
                                                              : program->module;
-        pt_u64 *slot = pt_map_at(&spots.by_name, (uintptr_t)key);
+        /* There is a <module> and an __init__ in many files. */
+        const char *file = named && named->file ? named->file : "";
+        const pt_u64 of_place = (uintptr_t)key ^ (pt_u64)(uintptr_t)file << 16;
+        pt_u64 *slot = pt_map_at(&spots.by_name, of_place);
         if (!*slot) {
             pt_vec_push(&spots, ((struct spot){named, program, 0, 0}));
             *slot = spots.n;
         }
         spots.items[*slot - 1].cost += stack->cost;
-        const double of_line = add_to_line(&spots, key, stack, named);
+        const double of_line = add_to_line(&spots, of_place, stack, named);
         if (of_line > spots.items[*slot - 1].most) {
             spots.items[*slot - 1].most = of_line;
             spots.items[*slot - 1].named = named;

@@ -41,6 +41,8 @@ static const struct {
       {"helpers.start_s", 4},
       {"helpers.feed.calls", 2}},
      50},
+    {"slow_first_batches", {{"training.restarts.cost_s", 3}, {"training.late_starts_percent", 5}}, 4.9},
+    {"slow_first_batches", {{"training.late_starts_percent", 5}, {"training.restarts.cost_s", 3}}, 0.05},
     {"growing_copies",
      {{"line.allocated_bytes", 1e10}, {"line.growing_bytes", 9e9}, {"line.ups", 9}, {"line.joins_s", 4}},
      0.5},

@@ -264,6 +264,7 @@ void pt_passes_got(struct pt_passes *passes, const struct pt_phase_span *wait)
     if (wait->outcome != PT_PHASE_EXHAUSTED)
         return;
     open->pass.is_exhausted = true;
+    open->pass.last_wait_ns = pt_phase_ns(wait);
     for (pt_u32 at = 0; at < passes->depth; at++)
         if (passes->stack[at] == open) {
             leave_down_to(passes, at + 1, wait->end_ns, false);

@@ -26,7 +26,8 @@ struct stage_sums {
     pt_u64 backwards, optimizer_steps, skipped, compiles, recompiles;
     pt_u32 workers;
     const char *data; /* of the last that trained */
-    pt_i64 train_ns, validation_ns, compile_ns, recompile_ns, checkpoint_ns, collector_ns, starts_ns, late_starts_ns;
+    pt_i64 train_ns, validation_ns, compile_ns, recompile_ns, checkpoint_ns, collector_ns, starts_ns, late_starts_ns,
+        restarts_ns;
     pt_i64 phase_ns[PT_N_PHASES];
     struct pt_times durations;
 };
@@ -49,6 +50,18 @@ static pt_i64 first_batches_of(const struct pt_loop_results *loop, pt_u32 from)
             beyond_ns += ns;
     }
     return beyond_ns;
+}
+
+/* What the ends of epochs took: of all but the last, whose workers end in any case. */
+static pt_i64 ends_of(const struct pt_loop_results *loop)
+{
+    pt_i64 ns = 0, last_ns = 0;
+    for (size_t i = 0; i < loop->n_kept; i++)
+        if (loop->kept[i].kind == PT_PASS_EPOCH && loop->kept[i].workers) {
+            last_ns = loop->kept[i].last_wait_ns;
+            ns += last_ns;
+        }
+    return ns - last_ns;
 }
 
 static void add_loop(const struct pt_trainings *results, struct stage_sums *sums, const struct pt_loop_results *loop)
@@ -74,7 +87,9 @@ static void add_loop(const struct pt_trainings *results, struct stage_sums *sums
     sums->checkpoint_ns += self_of(results, loop->process, PT_PHASE_checkpoint);
     sums->collector_ns += self_of(results, loop->process, PT_PHASE_garbage_collection);
     sums->starts_ns += first_batches_of(loop, 1);
-    sums->late_starts_ns += first_batches_of(loop, 2);
+    const pt_i64 late_ns = first_batches_of(loop, 2);
+    sums->late_starts_ns += late_ns;
+    sums->restarts_ns += late_ns + ends_of(loop);
     for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
         sums->phase_ns[kind] += loop->phase_ns[kind];
     pt_times_add_all(&sums->durations, &loop->pace->durations);
@@ -171,6 +186,8 @@ static void set_costs(struct pt_metrics *metrics, struct pt_scope scope, const s
     const double data_ns = (double)pt_shares_of(sums->phase_ns, sums->train_ns).ns[PT_SHARE_DATA];
     pt_metrics_set(metrics, scope, "training.late_starts_percent",
                    pt_real(pt_percent_of(sums->late_starts_ns, sums->train_ns)));
+    pt_metrics_set(metrics, scope, "training.restarts.cost_s", pt_seconds(sums->restarts_ns));
+    pt_metrics_set(metrics, scope, "training.ends_s", pt_seconds(sums->restarts_ns - sums->late_starts_ns));
     pt_metrics_set(metrics, scope, "training.validation_percent",
                    pt_real(pt_percent_of(sums->validation_ns, sums->train_ns + sums->validation_ns)));
     pt_metrics_set(metrics, scope, "training.validation.cost_s", all_but_one(sums->validation_ns, sums->validations));

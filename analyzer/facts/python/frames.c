@@ -60,6 +60,8 @@ static enum owner owner_of(const char *file)
 {
     if (!strncmp(file, "<frozen ", 8))
         return OF_INTERPRETER;
+    if (!strcmp(file, "<string>")) /* a spawned process begins in one, and classes are made of such */
+        return OF_STANDARD_LIBRARY;
     if (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") || !strncmp(file, "<__array_function__", 19))
         return OF_PACKAGE;
     return is_standard(file) ? OF_STANDARD_LIBRARY : OF_USER;
