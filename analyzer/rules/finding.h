@@ -55,7 +55,7 @@ struct pt_evidence {
     bool is_place; /* the place itself: known when the rule has fired */
 };
 
-enum { PT_MAX_EVIDENCE = 12, PT_MAX_EVIDENCE_ROWS = 5 };
+enum { PT_MAX_EVIDENCE = 12, PT_MAX_EVIDENCE_ROWS = 5, PT_MAX_EXPLAINED = 4 };
 
 struct pt_finding {
     const char *rule;
@@ -77,6 +77,11 @@ struct pt_finding {
     const char *in_function; /* of its stacks only those in this function of Python, or below it; NULL = all */
     const char *in_file;     /* of that function */
     pt_u32 in_line;          /* in that line of it; 0 = in any */
+    struct pt_explained_line {
+        const char *file;
+        pt_u32 line;
+    } explained[PT_MAX_EXPLAINED]; /* of a part of the time: lines whose stacks are others' */
+    pt_u32 n_explained;
     struct pt_place place;
     const char *title, *remedy, *advice; /* see rules.def */
     bool knows_remedy;                   /* it is for a library that was seen: remedies.def */

@@ -19,10 +19,13 @@
     (PART(PT_PART_data_wait) | PART(PT_PART_idle) | PART(PT_PART_lock) | PART(PT_PART_gil_wait) |                      \
      PART(PT_PART_runnable) | PART(PT_PART_unattributed))
 
-/* What of a stack counts; the second where no stack has any of the first. */
+#define OF_ALL "all CPU time"
+
+/* What of a stack counts, and what the shares of places are of; the second of both where no stack has any of the first.
+ * Whoever reads "80 % of" beside another finding's must see that it is of something else. */
 static const struct question {
     enum pt_stack_cost cost, otherwise;
-    const char *what;
+    const char *what, *what_otherwise;
 } questions[] = {
     [PT_PLACE_NOWHERE] = {PT_STACK__COUNT, PT_STACK__COUNT, NULL},
     [PT_PLACE_WAIT] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "that time"},
@@ -46,6 +49,30 @@ static const struct question {
     [PT_PLACE_GROWTH] = {PT_STACK_GROWTH_BYTES, PT_STACK_GROWTH_BYTES, "the growth"},
     [PT_PLACE_HELD] = {PT_STACK_HELD_BYTES, PT_STACK_HELD_BYTES, "what they held"},
     [PT_PLACE_CHURN] = {PT_STACK_ALLOCATOR_S, PT_STACK_CHURN_BYTES, "it"},
+    [PT_PLACE_NOWHERE] = {PT_STACK__COUNT, PT_STACK__COUNT, NULL, NULL},
+    [PT_PLACE_WAIT] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "that time", "that time of all threads"},
+    [PT_PLACE_WAIT_OF_ALL] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time of all threads", NULL},
+    [PT_PLACE_WORKERS] = {PT_STACK_WORKER_S, PT_STACK_MAIN_CALL_S, "the workers' time", "the main thread's waits"},
+    [PT_PLACE_DISK] = {PT_STACK_CALL_S, PT_STACK_MAIN_CALL_S, "that time of all threads", "that time"},
+    [PT_PLACE_IMPORT] = {PT_STACK_CALL_S, PT_STACK_MAIN_CALL_S, "that time of all threads", "that time"},
+    [PT_PLACE_STEPS] = {PT_STACK_STEPS_S, PT_STACK_CPU_S, "the CPU time without imports", OF_ALL},
+    [PT_PLACE_FORWARD] = {PT_STACK_FORWARD_S, PT_STACK_STEPS_S, "the CPU time outside of backward passes",
+                          "the CPU time without imports"},
+    [PT_PLACE_PREPARING] = {PT_STACK_PREPARING_S, PT_STACK_CPU_S, "the CPU time outside of the framework", OF_ALL},
+    [PT_PLACE_BESIDE] = {PT_STACK_BESIDE_S, PT_STACK_BESIDE_S, "the CPU time beside the steps", NULL},
+    [PT_PLACE_FETCH] = {PT_STACK_FETCH_S, PT_STACK_PREPARING_S, "the CPU time of loading",
+                        "the CPU time outside of the framework"},
+    [PT_PLACE_FETCH_WAIT] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time", NULL},
+    [PT_PLACE_HAND_OVER] = {PT_STACK_MAIN_CALL_S, PT_STACK_MAIN_CALL_S, "that time", NULL},
+    [PT_PLACE_RANK] = {PT_STACK_RANK_S, PT_STACK_RANK_S, "what it has more", NULL},
+    [PT_PLACE_CPU] = {PT_STACK_CPU_S, PT_STACK_CPU_S, OF_ALL, NULL},
+    [PT_PLACE_FAULT] = {PT_STACK_FAULT_S, PT_STACK_FAULT_S, "the page faults", NULL},
+    [PT_PLACE_FORK] = {PT_STACK_CPU_S, PT_STACK_CPU_S, "the forking", NULL},
+    [PT_PLACE_ALLOCATED] = {PT_STACK_ALLOCATED_BYTES, PT_STACK_ALLOCATED_BYTES, "the bytes allocated", NULL},
+    [PT_PLACE_GROWTH] = {PT_STACK_GROWTH_BYTES, PT_STACK_GROWTH_BYTES, "the growth", NULL},
+    [PT_PLACE_HELD] = {PT_STACK_HELD_BYTES, PT_STACK_HELD_BYTES, "what they held", NULL},
+    [PT_PLACE_CHURN] = {PT_STACK_ALLOCATOR_S, PT_STACK_CHURN_BYTES, "the allocator's time",
+                        "the bytes released at once"},
 };
 
 static pt_u64 parts_of(const struct pt_finding *finding)
@@ -147,6 +174,17 @@ static bool belongs(const struct pt_finding *finding, const struct pt_stack *sta
     return finding->place_kind != PT_PLACE_WAIT_OF_ALL || !calls(stack, n, joins);
 }
 
+/* In a line of which another finding says what it does. */
+static bool is_explained(const struct pt_finding *finding, const struct pt_stack *stack)
+{
+    for (pt_u32 i = 0; i < finding->n_explained; i++)
+        for (pt_u32 j = 0; j < stack->n; j++)
+            if (stack->frames[j].flags & PT_FRAME_OF_PYTHON && stack->frames[j].file == finding->explained[i].file &&
+                stack->frames[j].line == finding->explained[i].line)
+                return true;
+    return false;
+}
+
 static void add_all(const struct pt_profile *profile, const struct pt_finding *finding, enum pt_stack_cost cost,
                     struct pt_finding_stacks *stacks)
 {
@@ -154,6 +192,8 @@ static void add_all(const struct pt_profile *profile, const struct pt_finding *f
     for (size_t i = 0; i < profile->stacks.n; i++) {
         const struct pt_stack *stack = &profile->stacks.items[i];
         if ((pt_i64)stack->stage != finding->stage || !(stack->cost[cost] > 0) || !(parts >> stack->part & 1))
+            continue;
+        if (is_explained(finding, stack))
             continue;
         const pt_u32 serving = n_serving(stack);
         const struct pt_stack_frame *in = innermost_of(stack, finding);
@@ -196,8 +236,12 @@ void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding
         add_all(profile, &loop, question->cost, ret_stacks);
     }
     if (!ret_stacks->n && question->otherwise != question->cost)
+    if (!ret_stacks->n && question->otherwise != question->cost) {
+        ret_stacks->what = question->what_otherwise;
         add_all(profile, finding, question->otherwise, ret_stacks);
+    }
     keep_python(ret_stacks);
+    ret_stacks->is_of_rest = finding->n_explained;
 }
 
 void pt_finding_stacks_free(struct pt_finding_stacks *stacks)

@@ -19,6 +19,7 @@ struct pt_finding_stacks {
     PT_VEC(struct pt_finding_stack);
     double cost;      /* of all */
     const char *what; /* that a place has a share of: "the waiting"; NULL = such a finding has no stacks */
+    bool is_of_rest;  /* what other findings explain is left out */
 };
 
 void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding *finding,

@@ -253,6 +253,16 @@ static void say_that_it_starts(struct pt_finding *finding)
     finding->advice = "Measure again: a second run finds programs and modules in memory. Import less, or later.";
 }
 
+/* The time of these lines was taken off: they are not where the rest of it goes. */
+static void leave_out_explained(const struct pt_findings *findings, struct pt_finding *finding)
+{
+    for (size_t i = 0; i < findings->n && finding->n_explained < PT_MAX_EXPLAINED; i++) {
+        const struct pt_finding *one = &findings->items[i];
+        if (one->in_line && pt_explains(one, finding))
+            finding->explained[finding->n_explained++] = (struct pt_explained_line){one->in_file, one->in_line};
+    }
+}
+
 bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, const struct pt_findings *findings,
                       struct pt_finding *finding)
 {
@@ -283,6 +293,7 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
         say_what_was_not_seen(profile, finding);
     finding->gain_upper_s = finding->is_observation ? 0 : finding->time_s;
     finding->is_exact = row->part == PT_PART_sleep;
+    leave_out_explained(findings, finding);
     pt_finding_add_metrics(finding, metrics, row->evidence);
     add_rows(profile, finding, row->table);
     say_whom_it_waits_for(profile, row, finding);

@@ -73,6 +73,8 @@ static double add_to_line(struct spots *spots, pt_u64 key, const struct pt_findi
 /* A library's threads and the start of a worker have no line of the program: such a place is told where it costs this
  * much more than the program's own. */
 #define LIBRARY_COSTS_MORE 4
+#define ALL_PERCENT 99.5
+#define ABOUT_ALL 0.8 /* of its function */
 
 static double weight(const struct spot *spot)
 {
@@ -123,7 +125,19 @@ static const char *with_share(struct pt_metrics *metrics, const char *text, cons
                               const struct pt_finding_stacks *stacks)
 {
     const double percent = 100 * spot->cost / stacks->cost;
-    return percent >= 99.5 ? text : pt_metrics_format(metrics, "%s, %.0f %% of %s", text, percent, stacks->what);
+    const char *what = stacks->is_of_rest ? "the rest" : stacks->what;
+    return percent >= ALL_PERCENT ? text : pt_metrics_format(metrics, "%s, %.0f %% of %s", text, percent, what);
+}
+
+/* A share beside a line is the line's; what the whole function has more is said with its name. */
+static const char *with_share_of_line(struct pt_metrics *metrics, const char *text, const struct spot *spot,
+                                      const struct pt_finding_stacks *stacks)
+{
+    const double percent = 100 * spot->cost / stacks->cost, of_line_percent = 100 * spot->most / stacks->cost;
+    if (of_line_percent >= ABOUT_ALL * percent)
+        return with_share(metrics, text, spot, stacks);
+    return pt_metrics_format(metrics, "%s, %.0f %% of %s (the function: %.0f %%)", text, of_line_percent,
+                             stacks->is_of_rest ? "the rest" : stacks->what, percent);
 }
 
 /* "libjpeg.so.62"; of an extension of Python its package: "PIL/_imaging". */
@@ -148,7 +162,7 @@ static struct pt_place python_place(struct pt_metrics *metrics, const struct spo
         .file = frame->file,
         .line = frame->line,
         .language = "python",
-        .text = with_share(metrics, at, spot, stacks),
+        .text = with_share_of_line(metrics, at, spot, stacks),
     };
 }
 

@@ -299,26 +299,27 @@ static void put_headline(const struct pt_text_out *t, const struct pt_doc *doc, 
     pt_str_char(t->out, '\n');
 }
 
-static void put_detail(const struct pt_text_out *t, const char *label, const char *text, bool is_wrapped)
+/* Of a place what its share is of comes last: it has two lines. */
+static void put_detail(const struct pt_text_out *t, const char *label, const char *text, pt_u32 most_lines)
 {
     enum { INDENT = 12 };
     PT_AUTO(pt_str_fini) struct pt_str clean = {0};
+    PT_AUTO(pt_str_fini) struct pt_str cut = {0};
     if (!text)
         return;
     pt_text_clean(&clean, text);
     pt_str_printf(t->out, "     %-7s", label);
-    if (is_wrapped)
-        pt_text_wrapped(t, pt_str_text(&clean), INDENT);
-    else
-        put_cut(t, pt_str_text(&clean), width_of(t) > INDENT + 20 ? width_of(t) - INDENT : 80, false);
+    const pt_u32 room = width_of(t) > INDENT + 20 ? width_of(t) - INDENT : 80;
+    pt_text_shorten(&cut, pt_str_text(&clean), most_lines * room, "...");
+    pt_text_wrapped(t, pt_str_text(&cut), INDENT);
     end_line(t);
 }
 
 static void put_one(const struct pt_text_out *t, const struct pt_doc *doc, const struct pt_doc_finding *finding)
 {
     put_headline(t, doc, finding);
-    put_detail(t, "where", finding->where, false);
-    put_detail(t, "do", finding->of->remedy, true);
+    put_detail(t, "where", finding->where, 2);
+    put_detail(t, "do", finding->of->remedy, 5);
 }
 
 /* Below findings a word is enough: they say what to do. */

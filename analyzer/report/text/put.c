@@ -51,8 +51,10 @@ void pt_text_wrapped(const struct pt_text_out *t, const char *text, pt_u32 inden
     pt_u32 at = 0;
     while (*text) {
         const size_t bytes = strcspn(text, " ");
+        PT_AUTO(pt_str_fini) struct pt_str whole = {0};
         PT_AUTO(pt_str_fini) struct pt_str word = {0};
-        pt_str_bytes(&word, text, bytes);
+        pt_str_bytes(&whole, text, bytes);
+        pt_text_shorten(&word, pt_str_text(&whole), room, "..."); /* a path keeps the name of its file */
         const pt_u32 width = pt_text_width(pt_str_text(&word));
         if (at && at + 1 + width > room) {
             pt_str_char(t->out, '\n');
