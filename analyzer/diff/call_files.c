@@ -10,6 +10,8 @@
 #include "facts/call_class.h"
 #include "proftrace/events.h"
 #include "report/run_document.h"
+#include "util/auto.h"
+#include "util/text/fold.h"
 
 static double by_of(const double of[PT_DIFF__SIDES])
 {
@@ -43,13 +45,21 @@ struct rows {
 };
 static const struct rows files = {"files", "path"}, groups = {"file_groups", "path_group"};
 
+static bool is_same_group(const char *a, const char *b)
+{
+    PT_AUTO(pt_str_fini) struct pt_str of_a = {0}, of_b = {0};
+    pt_fold_numbers(&of_a, a);
+    pt_fold_numbers(&of_b, b);
+    return !strcmp(pt_str_text(&of_a), pt_str_text(&of_b));
+}
+
 static const cJSON *row_named(const cJSON *stage, const struct rows *rows, const char *name)
 {
     const cJSON *row;
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(stage, rows->key))
     {
         const char *own = pt_member_text(row, rows->name);
-        if (own && !strcmp(own, name))
+        if (own && (rows == &groups ? is_same_group(own, name) : !strcmp(own, name)))
             return row;
     }
     return NULL;

@@ -17,7 +17,7 @@ enum { MOST_FILES = 8 };
 /* "train.py:22 read_labels" is a place in read_labels of train.py, whatever the line. */
 static bool is_place_in(const char *text, const char *file, const char *function)
 {
-    const char *base = pt_base_name(file);
+    const char *base = pt_telling_name(file);
     const size_t n_base = strlen(base), n = pt_python_named_length(function);
     const char *name = strncmp(text, base, n_base) == 0 && text[n_base] == ':' ? strchr(text + n_base, ' ') : NULL;
     return name && pt_python_named_length(name + 1) == n && !strncmp(name + 1, function, n);

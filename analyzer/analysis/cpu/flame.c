@@ -254,7 +254,7 @@ static void add_row(struct flame *f, struct pt_table *table, pt_u32 spot, pt_u32
     const struct spot *top = &f->spots.items[spot], *end = &f->spots.items[last];
     const struct pt_cpu_function *script = &f->view->functions.items[end->function];
     const char *name = script->code == PT_CODE_SCRIPT
-                           ? pt_metrics_format(f->metrics, "%s (%s)", end->name, pt_base_name(script->file))
+                           ? pt_metrics_format(f->metrics, "%s (%s)", end->name, pt_telling_name(script->file))
                            : pt_metrics_text(f->metrics, end->name);
     if (frames > 1)
         name = pt_metrics_format(f->metrics, "%s \xe2\x80\xa6 %s", top->name, end->name);

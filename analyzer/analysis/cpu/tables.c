@@ -235,7 +235,7 @@ const char *pt_cpu_stack_text(struct pt_metrics *metrics, const struct pt_cpu_vi
         }
         pt_str_printf(&text, "%s%s", n ? " < " : "", function->name);
         if (function->file)
-            pt_str_printf(&text, " (%s:%u)", pt_base_name(function->file), pt_cpu_line(view, frame, line));
+            pt_str_printf(&text, " (%s:%u)", pt_telling_name(function->file), pt_cpu_line(view, frame, line));
         line = pt_cpu_shown_called_at(view, frame);
         frame = pt_cpu_shown_caller(view, frame);
     }

@@ -11,11 +11,14 @@
 #include "util/auto.h"
 #include "util/mem.h"
 #include "util/str.h"
+#include "util/text/fold.h"
 
 enum { MAX_ROWS = 100, MAX_GROUPS = 2000 };
 
 struct group {
     const char *path;
+    const char *first; /* of its files, and which of its numbers others have not */
+    pt_u64 apart;
     const struct pt_histogram *transfers; /* NULL = there were too many groups */
     const char *one;                      /* of its files */
     pt_u64 files, opens, reads, read_bytes, writes, written_bytes, total_ns;
@@ -28,24 +31,10 @@ struct groups {
     struct pt_intern paths;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-void pt_path_group(struct pt_str *out, const char *path)
-{
-    for (; *path; path++)
-        if (!is_digit(*path))
-            pt_str_char(out, *path);
-        else if (!is_digit(path[1]))
-            pt_str_char(out, '*');
-}
-
 pt_u32 pt_file_groups_of(struct pt_file_groups *groups, pt_u32 stage, const char *path)
 {
     PT_AUTO(pt_str_fini) struct pt_str folded = {0};
-    pt_path_group(&folded, path);
+    pt_fold_numbers(&folded, path);
     const char *name = pt_intern_text(&groups->paths, pt_str_text(&folded));
     const pt_u64 key = (pt_u64)stage << 48 ^ (uintptr_t)name;
     if (groups->n >= MAX_GROUPS && !pt_map_find(&groups->by_path, key))
@@ -72,15 +61,16 @@ void pt_file_groups_fini(struct pt_file_groups *groups)
 static void add_file(struct groups *groups, const struct pt_file_groups *all, const struct pt_file_use *f)
 {
     PT_AUTO(pt_str_fini) struct pt_str folded = {0};
-    pt_path_group(&folded, f->path);
+    pt_fold_numbers(&folded, f->path);
     const char *path = pt_intern_text(&groups->paths, pt_str_text(&folded));
     pt_u64 *slot = pt_map_at(&groups->by_path, (uintptr_t)path);
     if (!*slot) {
-        pt_vec_push(groups, ((struct group){.path = path, .one = f->path}));
+        pt_vec_push(groups, ((struct group){.path = path, .first = f->path, .one = f->path}));
         *slot = groups->n;
     }
     struct group *group = &groups->items[*slot - 1];
     group->files++;
+    group->apart |= pt_numbers_apart(group->first, f->path);
     group->transfers = f->group ? all->items[f->group - 1] : NULL;
     group->opens += f->fd.opens + f->stdio.opens;
     group->reads += f->fd.reads + f->stdio.reads;
@@ -96,6 +86,14 @@ static void add_file(struct groups *groups, const struct pt_file_groups *all, co
     group->again_of_bytes += f->fd.read_bytes + f->stdio.read_bytes;
     group->again_opens += f->fd.opens + f->stdio.opens;
     group->again_reads += f->fd.reads + f->stdio.reads;
+}
+
+/* "/data/v2/images-*.jpg": a number that all of them have is no reason to hide it. */
+static const char *name_of(struct pt_metrics *metrics, const struct group *group)
+{
+    PT_AUTO(pt_str_fini) struct pt_str name = {0};
+    pt_fold_some_numbers(&name, group->first, group->apart);
+    return pt_metrics_text(metrics, pt_str_text(&name));
 }
 
 static int by_time(const void *a, const void *b)
@@ -142,7 +140,7 @@ static void add_row(struct pt_rows *rows, const struct group *group)
     if (!pt_rows_have_room(rows))
         return;
     pt_rows_add(rows, &(struct group_row){
-                          .path_group = pt_metrics_text(rows->metrics, group->path),
+                          .path_group = name_of(rows->metrics, group),
                           .files = group->files,
                           .total_s = (double)group->total_ns / 1e9,
                           .opens = group->opens,
@@ -186,15 +184,15 @@ static void table_of_read_again(struct pt_metrics *metrics, struct pt_scope scop
         qsort(groups->items, groups->n, sizeof *groups->items, by_bytes_read_again);
     for (size_t i = 0; i < groups->n && groups->items[i].again_bytes && pt_rows_have_room(&rows); i++) {
         const struct group *group = &groups->items[i];
-        pt_rows_add(&rows,
-                    &(struct again_row){
-                        .path_group = pt_metrics_text(metrics, group->again_files > 1 ? group->path : group->one),
-                        .files = group->again_files,
-                        .opens = group->again_opens,
-                        .reads = group->again_reads,
-                        .read_bytes = group->again_of_bytes,
-                        .read_again_bytes = group->again_bytes,
-                    });
+        pt_rows_add(&rows, &(struct again_row){
+                               .path_group = group->again_files > 1 ? name_of(metrics, group)
+                                                                    : pt_metrics_text(metrics, group->one),
+                               .files = group->again_files,
+                               .opens = group->again_opens,
+                               .reads = group->again_reads,
+                               .read_bytes = group->again_of_bytes,
+                               .read_again_bytes = group->again_bytes,
+                           });
     }
 }
 

@@ -8,7 +8,6 @@
 
 #include "profile/histogram.h"
 #include "profile/metrics.h"
-#include "util/str.h"
 #include "file_use.h"
 
 /* Files of a stage whose names differ in their numbers only, and how long their transfers took. */
@@ -17,9 +16,6 @@ struct pt_file_groups {
     struct pt_map by_path;         /* stage, interned group -> index, plus 1 */
     struct pt_intern paths;
 };
-
-/* "/data/images-000042.jpg" becomes "/data/images-*.jpg". */
-void pt_path_group(struct pt_str *out, const char *path);
 
 /* The group of a path, plus 1; 0 when there are too many. */
 pt_u32 pt_file_groups_of(struct pt_file_groups *groups, pt_u32 stage, const char *path);

@@ -17,7 +17,8 @@
 #include "facts/workers.h"
 #include "util/auto.h"
 #include "file_table.h"
-#include "path_groups.h"
+#include "util/str.h"
+#include "util/text/fold.h"
 
 enum { MAX_FILES = 20000, MAX_ROWS = 50 };
 
@@ -202,6 +203,8 @@ struct groups {
         const char *costs_most; /* of its files; NULL = none with a name */
         pt_u64 most_ns;         /* of that one */
         pt_u64 files;
+        const char *first; /* of them, and which of its numbers others have not */
+        pt_u64 apart;
     });
     struct pt_map by_path;
     struct pt_intern names;
@@ -209,13 +212,15 @@ struct groups {
 
 static void add_to_group(struct groups *groups, const struct stored_file *file)
 {
-    PT_AUTO(pt_str_fini) struct pt_str name = {0};
-    pt_path_group(&name, file->path ? file->path : "(other files)");
+    PT_AUTO(pt_str_fini) struct pt_str name = {0}, shown = {0};
+    const char *own = file->path ? file->path : "(other files)";
+    pt_fold_numbers(&name, own);
     const char *path = pt_intern_text(&groups->names, pt_str_text(&name));
     pt_u64 *slot = pt_map_at(&groups->by_path, (uintptr_t)path);
     if (!*slot) {
-        pt_vec_push(groups, ((struct stored_group){
-                                .sum = *file, .costs_most = file->path, .most_ns = time_of(file), .files = 1}));
+        pt_vec_push(groups,
+                    ((struct stored_group){
+                        .sum = *file, .costs_most = file->path, .most_ns = time_of(file), .files = 1, .first = own}));
         *slot = groups->n;
         return;
     }
@@ -223,7 +228,9 @@ static void add_to_group(struct groups *groups, const struct stored_file *file)
     group->files++;
     group->costs_most = time_of(file) > group->most_ns ? file->path : group->costs_most;
     group->most_ns = time_of(file) > group->most_ns ? time_of(file) : group->most_ns;
-    group->sum.path = path;
+    group->apart |= pt_numbers_apart(group->first, own);
+    pt_fold_some_numbers(&shown, group->first, group->apart);
+    group->sum.path = pt_intern_text(&groups->names, pt_str_text(&shown));
     group->sum.syncs += file->syncs;
     group->sum.sync_ns += file->sync_ns;
     group->sum.slow_reads += file->slow_reads;

@@ -90,7 +90,7 @@ struct pt_value pt_lock_holders_place(const struct pt_lock_holders *holders, str
     const struct pt_cpu_function *what = &view->functions.items[most];
     const double percent = 100 * (double)most_ns / (double)all_ns;
     return pt_text(what->file ? pt_metrics_format(&profile->metrics, "%s (%s:%u) %.0f %%", what->name,
-                                                  pt_base_name(what->file), what->line, percent)
+                                                  pt_telling_name(what->file), what->line, percent)
                               : pt_metrics_format(&profile->metrics, "%s %.0f %%", what->name, percent));
 }
 

@@ -36,7 +36,7 @@ static void put_stack(struct pt_str *line, const struct pt_cpu_view *view, pt_u3
         if (function->code != PT_CODE_SCRIPT)
             continue;
         pt_str_add(line, " (");
-        put_name(line, pt_base_name(function->file));
+        put_name(line, pt_telling_name(function->file));
         pt_str_printf(line, ":%u)", pt_cpu_line(view, frames.items[i], 0));
     }
     free(frames.items);

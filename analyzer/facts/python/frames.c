@@ -120,5 +120,5 @@ bool pt_python_is_part_of(const char *function, const char *whole)
 
 const char *pt_python_place_text(struct pt_metrics *metrics, const char *file, pt_u32 line, const char *function)
 {
-    return pt_metrics_format(metrics, "%s:%u %s", pt_base_name(file), line, function);
+    return pt_metrics_format(metrics, "%s:%u %s", pt_telling_name(file), line, function);
 }
