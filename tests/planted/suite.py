@@ -66,6 +66,7 @@ CASES = [
     Case("growing_tensor.py", "growing_copies", needs_torch=True, place=["python"], remedy="in a list"),
     case("growing_work.py", needs_torch=True, place=["python"]),
     case("compressing.py", place=["python"], remedy="compresslevel"),
+    Case("compressed_arrays.py", "compressing", needs_torch=True, place=["python"], remedy="compresslevel"),
     case("scanned_tables.py", needs_torch=True, needs_pandas=True, place=["python"], remedy="groupby"),
     case("tiny_operations.py", needs_torch=True),
     Case("tiny_operations_in_samples.py", "tiny_operations", needs_torch=True, place=["python"], remedy="bincount"),

@@ -113,7 +113,11 @@ static pt_u16 kind_of(const struct pt_cpu_function *function)
     static const char *const steps[] = {"at::_ops::", NULL}, *const backward[] = {"torch::autograd::Engine", NULL};
     static const char *const imports[] = {"PyImport_",           "_PyImport_", "Py_Finalize",
                                           "__run_exit_handlers", "exit",       NULL};
+    /* The same libraries do both: what is compressed is written. */
+    static const char *const compressors[] = {
+        "deflate", "compress", "BZ2_bzCompress", "ZSTD_compress", "LZ4_compress", "LZ4F_compress", NULL};
     return (pt_u16)((function->code == PT_CODE_DECODER ? PT_IN_DECODER : 0) |
+                    (function->code == PT_CODE_DECODER && begins(function->name, compressors) ? PT_IN_SAVING : 0) |
                     (function->code == PT_CODE_FRAMEWORK ? PT_IN_FRAMEWORK : 0) |
                     (is_operation(function) ? PT_IN_OPERATION : 0) |
                     (begins(function->name, imports) || pt_python_is_importer(function->file) ? PT_IN_IMPORT : 0) |
