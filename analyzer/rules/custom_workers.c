@@ -11,7 +11,6 @@
 #include "pickling.h"
 
 enum { FEWEST_REQUESTS = 10, FEWEST_POOLS = 2 /* after the first one */ };
-enum { FEWEST_REQUESTS = 10 };
 #define LEAST_PICKLING 0.15 /* of what the starts of workers are waited for */
 
 static bool complain(struct pt_profile *profile, struct pt_finding *finding, enum pt_worker_complaint which,

@@ -27,28 +27,6 @@ static const struct question {
     enum pt_stack_cost cost, otherwise;
     const char *what, *what_otherwise;
 } questions[] = {
-    [PT_PLACE_NOWHERE] = {PT_STACK__COUNT, PT_STACK__COUNT, NULL},
-    [PT_PLACE_WAIT] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "that time"},
-    [PT_PLACE_WAIT_OF_ALL] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time"},
-    [PT_PLACE_WORKERS] = {PT_STACK_WORKER_S, PT_STACK_MAIN_CALL_S, "their time"},
-    [PT_PLACE_DISK] = {PT_STACK_CALL_S, PT_STACK_MAIN_CALL_S, "that time"},
-    [PT_PLACE_IMPORT] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time"},
-    [PT_PLACE_STEPS] = {PT_STACK_STEPS_S, PT_STACK_CPU_S, "the CPU time"},
-    [PT_PLACE_FORWARD] = {PT_STACK_FORWARD_S, PT_STACK_STEPS_S, "the CPU time outside of backward passes"},
-    [PT_PLACE_PREPARING] = {PT_STACK_PREPARING_S, PT_STACK_CPU_S, "the CPU time"},
-    [PT_PLACE_BESIDE] = {PT_STACK_BESIDE_S, PT_STACK_BESIDE_S, "the CPU time beside the steps"},
-    [PT_PLACE_FETCH] = {PT_STACK_FETCH_S, PT_STACK_PREPARING_S, "the CPU time of loading"},
-    [PT_PLACE_FETCH_WAIT] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time"},
-    [PT_PLACE_HAND_OVER] = {PT_STACK_MAIN_CALL_S, PT_STACK_MAIN_CALL_S, "that time"},
-    [PT_PLACE_IN_LOOP] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "the time in its calls"},
-    [PT_PLACE_RANK] = {PT_STACK_RANK_S, PT_STACK_RANK_S, "what it has more"},
-    [PT_PLACE_CPU] = {PT_STACK_CPU_S, PT_STACK_CPU_S, "the CPU time"},
-    [PT_PLACE_FAULT] = {PT_STACK_FAULT_S, PT_STACK_FAULT_S, "the page faults"},
-    [PT_PLACE_FORK] = {PT_STACK_CPU_S, PT_STACK_CPU_S, "the forking"},
-    [PT_PLACE_ALLOCATED] = {PT_STACK_ALLOCATED_BYTES, PT_STACK_ALLOCATED_BYTES, "the bytes"},
-    [PT_PLACE_GROWTH] = {PT_STACK_GROWTH_BYTES, PT_STACK_GROWTH_BYTES, "the growth"},
-    [PT_PLACE_HELD] = {PT_STACK_HELD_BYTES, PT_STACK_HELD_BYTES, "what they held"},
-    [PT_PLACE_CHURN] = {PT_STACK_ALLOCATOR_S, PT_STACK_CHURN_BYTES, "it"},
     [PT_PLACE_NOWHERE] = {PT_STACK__COUNT, PT_STACK__COUNT, NULL, NULL},
     [PT_PLACE_WAIT] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "that time", "that time of all threads"},
     [PT_PLACE_WAIT_OF_ALL] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time of all threads", NULL},
@@ -64,6 +42,8 @@ static const struct question {
                         "the CPU time outside of the framework"},
     [PT_PLACE_FETCH_WAIT] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time", NULL},
     [PT_PLACE_HAND_OVER] = {PT_STACK_MAIN_CALL_S, PT_STACK_MAIN_CALL_S, "that time", NULL},
+    [PT_PLACE_IN_LOOP] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "the time in its calls",
+                          "the time in these calls of all threads"},
     [PT_PLACE_RANK] = {PT_STACK_RANK_S, PT_STACK_RANK_S, "what it has more", NULL},
     [PT_PLACE_CPU] = {PT_STACK_CPU_S, PT_STACK_CPU_S, OF_ALL, NULL},
     [PT_PLACE_FAULT] = {PT_STACK_FAULT_S, PT_STACK_FAULT_S, "the page faults", NULL},
@@ -235,7 +215,6 @@ void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding
         loop.part = PT_PART_idle;
         add_all(profile, &loop, question->cost, ret_stacks);
     }
-    if (!ret_stacks->n && question->otherwise != question->cost)
     if (!ret_stacks->n && question->otherwise != question->cost) {
         ret_stacks->what = question->what_otherwise;
         add_all(profile, finding, question->otherwise, ret_stacks);
