@@ -178,7 +178,7 @@ struct pt_training_window pt_training_window(const struct pt_cpu_view *view, con
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
         const pt_u16 kind = state->flags & PT_CPU_RAN ? kinds[view->frame_of[state->node]] : 0;
-        const bool is_step = kind & PT_IN_FRAMEWORK && kind & (PT_IN_OPERATION | PT_IN_STEP);
+        const bool is_step = kind & PT_IN_FRAMEWORK && kind & (PT_IN_OPERATION | PT_IN_STEP | PT_IN_PHASE);
         is_training |= (kind & PT_IN_BACKWARD) != 0;
         n = kind & PT_IN_IMPORT && !is_training ? 0 : n; /* what was called before is set-up: training/loop.c */
         if (!(is_step || kind & PT_IN_FETCH) || kind & PT_IN_IMPORT)

@@ -154,6 +154,7 @@ static void add_behind(const struct pt_build *b, struct pt_doc_finding *finding)
         [PT_PLACE_STEPS] = PT_VIEW_cpu_functions,
         [PT_PLACE_FORWARD] = PT_VIEW_cpu_functions,
         [PT_PLACE_PREPARING] = PT_VIEW_cpu_functions,
+        [PT_PLACE_TRAINING] = PT_VIEW_cpu_functions,
         [PT_PLACE_BESIDE] = PT_VIEW_cpu_functions,
         [PT_PLACE_FETCH] = PT_VIEW_cpu_functions,
         [PT_PLACE_HAND_OVER] = PT_VIEW__COUNT,
