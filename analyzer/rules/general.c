@@ -202,6 +202,22 @@ static void say_what_was_not_seen(const struct pt_profile *profile, struct pt_fi
         "see: proftrace doctor says what it can record.";
 }
 
+static double cell(const struct pt_table *table, size_t row, const char *column)
+{
+    return pt_value_number(pt_table_cell(table, row, column));
+}
+
+/* Each wait stands above those of whom it waits for: the last one of which most of the time of the first is. */
+static size_t end_of_chain(const struct pt_table *table, size_t first)
+{
+    const double least_s = cell(table, first, "total_s") / 2;
+    size_t row = first;
+    while (row + 1 < table->n_rows && cell(table, row + 1, "step") == cell(table, row, "step") + 1 &&
+           cell(table, row + 1, "total_s") >= least_s)
+        row++;
+    return row;
+}
+
 /* The rows are not on the first screen: the first of them, in words. Without rows there is nothing to look at. */
 static void say_whom_it_waits_for(struct pt_profile *profile, const struct pt_general *row, struct pt_finding *finding)
 {
@@ -214,10 +230,18 @@ static void say_whom_it_waits_for(struct pt_profile *profile, const struct pt_ge
             "and on the timeline (proftrace export --to perfetto).";
         return;
     }
-    const size_t first = finding->rows[0];
-    const char *whom = pt_value_label(pt_table_cell(finding->table, first, "waited_for"));
-    finding->remedy = pt_metrics_format(&profile->metrics, "look at what %s did meanwhile: %s (--finding N has more)",
-                                        whom, pt_value_label(pt_table_cell(finding->table, first, "mostly")));
+    const size_t first = end_of_chain(finding->table, finding->rows[0]);
+    struct pt_metrics *metrics = &profile->metrics;
+    const char *name = pt_value_label(pt_table_cell(finding->table, first, "waited_for"));
+    const char *mostly = pt_value_label(pt_table_cell(finding->table, first, "mostly"));
+    const char *whom = strstr(name, "thread ")
+                           ? name
+                           : pt_metrics_format(metrics, "%s (pid %.0f)", name, cell(finding->table, first, "pid"));
+    const bool is_known = strncmp(mostly, pt_time_parts[PT_PART_unattributed].label,
+                                  strlen(pt_time_parts[PT_PART_unattributed].label)) != 0;
+    finding->remedy =
+        is_known ? pt_metrics_format(metrics, "look at what %s did meanwhile: %s (--finding N has more)", whom, mostly)
+                 : pt_metrics_format(metrics, "look at what %s did meanwhile: --finding N has its times", whom);
 }
 
 /* Of the stage that of which anything is known. */
