@@ -234,7 +234,9 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
         const double total_s = (double)s->with_forks.total_ns / 1e9, forks_s = fmax(0, total_s - wait_s);
         pt_metrics_set(metrics, scope, "helpers.total_s", pt_real(total_s + FAULTS_OF_FORKS * forks_s));
         pt_metrics_set(metrics, scope, "helpers.workers.count", pt_integer(workers->total));
-        pt_metrics_set(metrics, scope, "helpers.workers.at_once", pt_integer(most_at_once(workers)));
+        const pt_u32 at_once = most_at_once(workers);
+        pt_metrics_set(metrics, scope, "helpers.workers.at_once", pt_integer(at_once));
+        pt_metrics_set(metrics, scope, "helpers.kept_percent", pt_real(workers->total <= at_once ? 100 : 0));
         pt_metrics_set(metrics, scope, "helpers.busy_percent", percent(workers->busy_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.file_percent", percent(workers->file_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.other_percent", percent(workers->other_ns, workers->life_ns));
