@@ -17,6 +17,7 @@ static const struct {
     {"training.optimizer_s", "Optimizer"}, {"training.other_s", "Other"},
 };
 enum { N_PARTS = sizeof parts / sizeof *parts };
+#define LEAST_UNEVEN 2.0
 
 static struct pt_bar bar_of(const struct pt_build *b, const struct pt_doc_stage *stage)
 {
@@ -43,6 +44,20 @@ static void add_fact(struct pt_str *line, struct pt_value value, enum pt_show sh
     pt_str_printf(line, " %s%s", words, show == PT_SHOW_COUNT && pt_value_number(value) != 1 ? "s" : "");
 }
 
+/* Where few steps take most of the time, the samples per second would not fit the median alone. */
+static void end_median(struct pt_str *line, const struct pt_build *b, pt_u32 stage)
+{
+    const struct pt_value median = pt_build_metric(b, stage, "steps.p50_s"),
+                          mean = pt_build_metric(b, stage, "steps.mean_s");
+    if (median.type == PT_VALUE_UNKNOWN)
+        return;
+    if (pt_value_number(mean) > LEAST_UNEVEN * pt_value_number(median)) {
+        pt_str_add(line, "; mean ");
+        pt_show_value(line, pt_cell(PT_SHOW_SECONDS, mean), PT_STYLE_TERMINAL);
+    }
+    pt_str_add(line, ")");
+}
+
 static const char *beside(const struct pt_build *b, pt_u32 stage)
 {
     for (size_t i = 0; i < b->findings->n; i++) {
@@ -61,14 +76,15 @@ void pt_build_training_line(const struct pt_build *b, struct pt_doc_stage *stage
     } facts[] = {
         {"steps.count", "step", PT_SHOW_COUNT},
         {"epochs.count", "epoch", PT_SHOW_COUNT},
-        {"steps.p50_s", "a step (median)", PT_SHOW_SECONDS},
-        {"training.samples_per_s", "samples/s", PT_SHOW_NUMBER},
+        {"steps.p50_s", "a step (median", PT_SHOW_SECONDS},
     };
     PT_AUTO(pt_str_fini) struct pt_str line = {0};
     if (!pt_metrics_has(&b->profile->metrics, pt_scope_stage(stage->index), "training.total_s"))
         return;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         add_fact(&line, pt_build_metric(b, stage->index, facts[i].metric), facts[i].show, facts[i].words);
+    end_median(&line, b, stage->index);
+    add_fact(&line, pt_build_metric(b, stage->index, "training.samples_per_s"), PT_SHOW_NUMBER, "samples/s");
     stage->training = pt_doc_format(b->doc, "%s", pt_str_text(&line));
     stage->training_bar = bar_of(b, stage);
     stage->beside = beside(b, stage->index);
