@@ -133,6 +133,7 @@ CASES = [
     look_alike("small_writes"),
     look_alike("growing_copies"),
     look_alike("growing_work", needs_torch=True),
+    look_alike("sorted_by_length", needs_torch=True),
     look_alike("compressing"),
     look_alike("scanned_tables", needs_torch=True, needs_pandas=True),
     look_alike("serial_fetches", around.slow_server),

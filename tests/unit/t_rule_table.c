@@ -100,6 +100,24 @@ static bool set_of_pickling(struct pt_profile *profile, const char *name, double
     return true;
 }
 
+/* Bytes that a model allocates, larger each time. True = that was no metric. */
+static bool set_of_model(struct pt_profile *profile, const char *name, double value)
+{
+    static const struct pt_stack_frame frames[] = {
+        {.function = "empty"},
+        {.function = "Module._call_impl",
+         .file = "/lib/torch/nn/modules/module.py",
+         .flags = PT_FRAME_OF_PYTHON | PT_FRAME_SERVES},
+        {.function = "train", .file = "/app/train.py", .line = 20, .flags = PT_FRAME_OF_PYTHON}};
+    if (strcmp(name, "model.growing_bytes") != 0)
+        return false;
+    struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, frames, 3);
+    stack->part = PT_STACK_ANY_PART;
+    stack->cost[PT_STACK_ALLOCATED_BYTES] = 1e9;
+    stack->cost[PT_STACK_GROWING_BYTES] = value;
+    return true;
+}
+
 /* What a line of the program costs, with the function that it calls for that. True = that was no metric. */
 static bool set_of_line(struct pt_profile *profile, const char *name, double value)
 {
@@ -177,7 +195,8 @@ static bool fires(const char *rule, const struct figure *figures, double last)
         const double value = figures[i + 1].metric ? figures[i].value : last;
         if (!isnan(value) && !set_of_process(&process, figures[i].metric, value) &&
             !set_of_reader(&profile, figures[i].metric, value) && !set_of_caller(&profile, figures[i].metric, value) &&
-            !set_of_pickling(&profile, figures[i].metric, value) && !set_of_line(&profile, figures[i].metric, value))
+            !set_of_pickling(&profile, figures[i].metric, value) && !set_of_line(&profile, figures[i].metric, value) &&
+            !set_of_model(&profile, figures[i].metric, value))
             pt_metrics_set(&profile.metrics, pt_scope_stage(0), figures[i].metric, pt_real(value));
     }
     pt_judge(&profile, &findings);

@@ -211,6 +211,19 @@ def growing_work():
         torch.argsort(torch.cat(last))[0].item()
 
 
+def sorted_by_length():
+    """Sequences are sorted by their lengths: all that is done with a batch takes longer from step to step."""
+    import torch
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.ReLU(), torch.nn.Linear(64, 200))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for step in range(2000):
+        optimizer.zero_grad()
+        scores = model(torch.ones(2, step // 10 + 1, 16))
+        scores.log_softmax(2).mean().backward()
+        optimizer.step()
+
+
 def compressing():
     """What it reads was compressed, and what it writes is little."""
     with gzip.open("data.gz", "rb") as file:
