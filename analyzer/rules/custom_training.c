@@ -142,7 +142,7 @@ bool pt_rule_importing(struct pt_profile *profile, pt_i64 stage, struct pt_findi
         return false;
     finding->is_observation = true;
     finding->time_s = imports_s;
-    pt_finding_add_metrics(finding, metrics, "imports_s:python.imports.total_s where:python.imports.most");
+    pt_finding_add_metrics(finding, metrics, "imports_s:python.imports.total_s modules:python.imports.most");
     return true;
 }
 

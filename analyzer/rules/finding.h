@@ -23,6 +23,7 @@ enum pt_place_kind {
     PT_PLACE_STEPS,      /* what a training computes, without what it starts with */
     PT_PLACE_FORWARD,    /* of it, what is no backward pass: that does again what was called here */
     PT_PLACE_PREPARING,  /* of what a training computes, what is not the model */
+    PT_PLACE_IMPORTING,  /* who imports, or ends */
     PT_PLACE_TRAINING,   /* of a training, from its first step to its last */
     PT_PLACE_BESIDE,     /* of a training, what is no phase of its steps */
     PT_PLACE_FETCH,      /* what it reads samples with, in its own process */

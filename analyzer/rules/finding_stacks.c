@@ -37,6 +37,7 @@ static const struct question {
     [PT_PLACE_FORWARD] = {PT_STACK_FORWARD_S, PT_STACK_STEPS_S, "the CPU time outside of backward passes",
                           "the CPU time without imports"},
     [PT_PLACE_PREPARING] = {PT_STACK_PREPARING_S, PT_STACK_CPU_S, "the CPU time outside of the framework", OF_ALL},
+    [PT_PLACE_IMPORTING] = {PT_STACK_IMPORTS_S, PT_STACK_IMPORTS_S, "the CPU time of imports", NULL},
     [PT_PLACE_TRAINING] = {PT_STACK_TRAINING_S, PT_STACK_STEPS_S, "the CPU time of the training",
                            "the CPU time without imports"},
     [PT_PLACE_BESIDE] = {PT_STACK_BESIDE_S, PT_STACK_BESIDE_S, "the CPU time beside the steps", NULL},

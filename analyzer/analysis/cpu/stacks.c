@@ -195,7 +195,7 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *role
         cost[PT_STACK_WORKER_S] += is_of_worker(roles[count->thread]) ? s : 0;
         const bool is_main = roles[count->thread] == ROLE_MAIN || roles[count->thread] == ROLE_MAIN_ON_PATH;
         const pt_u16 code = is_main ? codes[view->frame_of[count->node]] : PT_IN_IMPORT;
-        cost[PT_STACK_STEPS_S] += code & PT_IN_IMPORT ? 0 : s;
+        cost[code & PT_IN_IMPORT ? PT_STACK_IMPORTS_S : PT_STACK_STEPS_S] += is_main ? s : 0;
         imports_s += count->thread == critical && code & PT_IN_IMPORT ? s : 0;
         cost[PT_STACK_FORWARD_S] += code & (PT_IN_IMPORT | PT_IN_BACKWARD | PT_IN_SAVING) ? 0 : s;
         cost[PT_STACK_PREPARING_S] += code & (PT_IN_IMPORT | PT_IN_FRAMEWORK | PT_IN_OPERATION) ? 0 : s;

@@ -108,9 +108,19 @@ static const char *short_name(const struct pt_build *b, const char *name)
     return copy;
 }
 
+/* Of a finding about imports, which has no rows. */
+static const char *modules_of(const struct pt_finding *of)
+{
+    for (pt_u32 i = 0; i < of->n_evidence; i++)
+        if (!strcmp(of->evidence[i].key, "modules") && of->evidence[i].value.type == PT_VALUE_TEXT)
+            return of->evidence[i].value.text;
+    return NULL;
+}
+
 static const char *where_of(const struct pt_build *b, const struct pt_finding *of)
 {
-    const char *object = short_name(b, object_of(b, of)), *place = short_name(b, of->place.text);
+    const char *object = of->table ? short_name(b, object_of(b, of)) : modules_of(of),
+               *place = short_name(b, of->place.text);
     if (object && of->place.language && !of->place.function)
         return object; /* which file of code it was says less */
     if (place && object)
@@ -154,6 +164,7 @@ static void add_behind(const struct pt_build *b, struct pt_doc_finding *finding)
         [PT_PLACE_STEPS] = PT_VIEW_cpu_functions,
         [PT_PLACE_FORWARD] = PT_VIEW_cpu_functions,
         [PT_PLACE_PREPARING] = PT_VIEW_cpu_functions,
+        [PT_PLACE_IMPORTING] = PT_VIEW_cpu_functions,
         [PT_PLACE_TRAINING] = PT_VIEW_cpu_functions,
         [PT_PLACE_BESIDE] = PT_VIEW_cpu_functions,
         [PT_PLACE_FETCH] = PT_VIEW_cpu_functions,
