@@ -7,6 +7,7 @@
 
 #include "conditions.h"
 #include "custom.h"
+#include "facts/python/frames.h"
 #include "own_functions.h"
 #include "pickling.h"
 
@@ -133,6 +134,7 @@ bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt
 /* What Python takes beside the steps is an estimate: of less than a quarter it may be what the framework needs. A
  * function that does nothing but compute is known by itself, with the small ones of the program that it calls. */
 #define LEAST_PREPARING_PERCENT 25
+#define MOSTLY_NATIVE_PERCENT 70
 #define LEAST_OF_FUNCTION_PERCENT 10
 #define LEAST_FRAMEWORK 0.1
 #define ABOUT_THE_SAME 0.9
@@ -174,6 +176,46 @@ static bool trains(const struct pt_finding *finding, const struct pt_metrics *me
            !(framework_s < LEAST_FRAMEWORK * pt_finding_number(finding, metrics, "training.python_s"));
 }
 
+static bool is_in_function(const struct pt_stack *stack, const struct pt_own_function *function)
+{
+    for (pt_u32 i = 0; i < stack->n; i++)
+        if (stack->frames[i].flags & PT_FRAME_OF_PYTHON && stack->frames[i].file == function->file &&
+            pt_python_is_part_of(stack->frames[i].function, function->function))
+            return true;
+    return false;
+}
+
+/* Of the function's time, what native code takes that it calls: NumPy's, say. */
+static double native_percent(const struct pt_profile *profile, pt_i64 stage, const struct pt_own_function *function)
+{
+    double all_s = 0, native_s = 0;
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        if ((pt_i64)stack->stage != stage || !(stack->cost[PT_STACK_TRAINING_S] > 0) ||
+            !is_in_function(stack, function))
+            continue;
+        pt_u32 top = 0; /* libc and the kernel do what their caller asks for */
+        while (top + 1 < stack->n && stack->frames[top].flags & PT_FRAME_SERVES &&
+               !(stack->frames[top].flags & PT_FRAME_OF_PYTHON))
+            top++;
+        all_s += stack->cost[PT_STACK_TRAINING_S];
+        native_s +=
+            stack->frames[top].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_OF_PYTHON) ? 0 : stack->cost[PT_STACK_TRAINING_S];
+    }
+    return all_s > 0 ? 100 * native_s / all_s : 0;
+}
+
+/* Loops in Python are no cause of what native code computes: to write them in NumPy would do nothing. */
+static void say_if_native(struct pt_profile *profile, pt_i64 stage, const struct pt_own_function *function,
+                          struct pt_finding *finding)
+{
+    const double percent = native_percent(profile, stage, function);
+    pt_metrics_set(&profile->metrics, pt_scope_stage((pt_u32)stage), "training.function.mostly_native_percent",
+                   pt_real(percent >= MOSTLY_NATIVE_PERCENT ? 100 : 0));
+    if (percent >= MOSTLY_NATIVE_PERCENT)
+        finding->title = "Native code beside the model (NumPy's, say) keeps the training waiting";
+}
+
 bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
@@ -197,6 +239,7 @@ bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct
         finding->in_file = function.file;
         pt_finding_add_evidence(finding, "function", pt_text(function.function));
         pt_finding_add_evidence(finding, "function_s", pt_real(function_s));
+        say_if_native(profile, stage, &function, finding);
     }
     pt_finding_add_metrics(finding, metrics,
                            "preparing_s:training.preparing_s dispatch_s:training.dispatch_s "
