@@ -73,6 +73,8 @@ bool pt_rule_compressing(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     return true;
 }
 
+/* A column that is read as a whole pushes the rest out of the caches; measured: a tenth of its own time. */
+#define WITH_WHAT_FOLLOWS 1.1
 /* Where a mask is the smaller part of a line, what else the line does may need it. */
 #define MOSTLY 0.5
 
@@ -85,7 +87,7 @@ bool pt_rule_scanned_tables(struct pt_profile *profile, pt_i64 stage, struct pt_
     if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)) || !(s >= MOSTLY * line.sums[ALL]))
         return false;
     /* What is done with the rows that were found goes on; sorting them, for one, goes with it. */
-    finding->gain_upper_s = line.sums[ALL];
+    finding->gain_upper_s = line.sums[ALL] * WITH_WHAT_FOLLOWS;
     pt_finding_is_of_line(finding, &line);
     pt_finding_add_evidence(finding, "scanning_s", pt_real(s));
     pt_finding_add_evidence(finding, "in_line_s", pt_real(line.sums[ALL]));

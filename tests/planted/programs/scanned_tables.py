@@ -6,7 +6,7 @@ import pandas as pd
 import planted
 import torch
 
-ROWS, USERS = 1_500_000, 300
+ROWS, USERS = 2_000_000, 300
 
 
 class Users(torch.utils.data.Dataset):
