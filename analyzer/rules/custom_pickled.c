@@ -75,7 +75,7 @@ struct pt_pickling pt_pickling_of(const struct pt_profile *profile, pt_i64 stage
         if (!(stack->cost[PT_STACK_CPU_S] > 0) || !is_transfer(stack))
             continue;
         sum.cpu_s += stack->cost[PT_STACK_CPU_S];
-        sum.main_s += stack->cost[PT_STACK_STEPS_S];
+        sum.main_s += stack->cost[PT_STACK_CPU_S] - stack->cost[PT_STACK_WORKER_S]; /* a pool has threads for it */
         sum.fault_s += stack->cost[PT_STACK_FAULT_S];
     }
     sum.fault_percent = all_fault_s > 0 ? 100 * sum.fault_s / all_fault_s : 0;

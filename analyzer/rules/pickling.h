@@ -11,7 +11,7 @@
  * cost most, as profile->stacks has them. */
 struct pt_pickling {
     double cpu_s;
-    double main_s;        /* of it, the main thread's */
+    double main_s;        /* of it, not by workers */
     double fault_s;       /* of cpu_s, the kernel's work for pages that were missing */
     double fault_percent; /* of all page faults' */
 };
