@@ -90,7 +90,7 @@ static bool set_of_pickling(struct pt_profile *profile, const char *name, double
     if (!strcmp(name, "pickling.workers_s")) {
         struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, frames, 1);
         stack->part = PT_STACK_ANY_PART;
-        stack->cost[PT_STACK_CPU_S] = value;
+        stack->cost[PT_STACK_CPU_S] = stack->cost[PT_STACK_WORKER_S] = value;
     } else if (!strcmp(name, "pickling.polls_s"))
         add_computing(profile, frames + 1, 3, value);
     else if (!strcmp(name, "pickling.dumps_s"))
