@@ -311,7 +311,7 @@ static void put_detail(const struct pt_text_out *t, const char *label, const cha
     pt_str_printf(t->out, "     %-7s", label);
     const pt_u32 room = width_of(t) > INDENT + 20 ? width_of(t) - INDENT : 80;
     pt_text_shorten(&cut, pt_str_text(&clean), most_lines * room, "...");
-    pt_text_wrapped(t, pt_str_text(&cut), INDENT);
+    pt_text_fitted(t, pt_str_text(&cut), INDENT);
     end_line(t);
 }
 

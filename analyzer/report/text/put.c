@@ -45,7 +45,8 @@ void pt_text_heading(const struct pt_text_out *t, const char *heading)
     pt_str_add(t->out, t->options->color ? "\033[0m\n" : "\n");
 }
 
-void pt_text_wrapped(const struct pt_text_out *t, const char *text, pt_u32 indent)
+/* A word that does not fit into a line: a path is there to be copied, or it keeps the name of its file. */
+static void put_words(const struct pt_text_out *t, const char *text, pt_u32 indent, bool may_cut)
 {
     const pt_u32 room = t->options->width > indent + 20 ? t->options->width - indent : ~0u;
     pt_u32 at = 0;
@@ -54,7 +55,7 @@ void pt_text_wrapped(const struct pt_text_out *t, const char *text, pt_u32 inden
         PT_AUTO(pt_str_fini) struct pt_str whole = {0};
         PT_AUTO(pt_str_fini) struct pt_str word = {0};
         pt_str_bytes(&whole, text, bytes);
-        pt_text_shorten(&word, pt_str_text(&whole), room, "..."); /* a path keeps the name of its file */
+        pt_text_shorten(&word, pt_str_text(&whole), may_cut ? room : ~0u, "...");
         const pt_u32 width = pt_text_width(pt_str_text(&word));
         if (at && at + 1 + width > room) {
             pt_str_char(t->out, '\n');
@@ -69,6 +70,16 @@ void pt_text_wrapped(const struct pt_text_out *t, const char *text, pt_u32 inden
         text += bytes;
         text += *text == ' ';
     }
+}
+
+void pt_text_wrapped(const struct pt_text_out *t, const char *text, pt_u32 indent)
+{
+    put_words(t, text, indent, false);
+}
+
+void pt_text_fitted(const struct pt_text_out *t, const char *text, pt_u32 indent)
+{
+    put_words(t, text, indent, true);
 }
 
 /* ---- lines ---- */

@@ -20,6 +20,8 @@ void pt_text_spaces(const struct pt_text_out *t, pt_u32 n);
 void pt_text_heading(const struct pt_text_out *t, const char *heading);
 /* Clean text, broken at spaces; later lines begin at column `indent`. */
 void pt_text_wrapped(const struct pt_text_out *t, const char *text, pt_u32 indent);
+/* The same, with words that are longer than a line cut. */
+void pt_text_fitted(const struct pt_text_out *t, const char *text, pt_u32 indent);
 /* A value as text, followed by the reason when it is unknown. */
 void pt_text_value(const struct pt_text_out *t, struct pt_cell cell);
 /* The same, raw and into a string: sanitised, without a line break. */
