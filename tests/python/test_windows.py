@@ -224,7 +224,14 @@ class Windows(unittest.TestCase):
         alone = traced.play("windowed.py", "profiles_itself")
         self.assertNotEqual(alone[1].splitlines()[-1], "[]")
         run = self.run_one("skip_first=8,active=100,repeat=2", "profiles_itself")
-        self.assertEqual((run.status, run.out), (0, alone[1]))
+        self.assertEqual(run.status, 0)
+        *lines, counts = run.out.splitlines()
+        *lines_alone, counts_alone = alone[1].splitlines()
+        self.assertEqual(lines, lines_alone)
+        calls, calls_alone = dict(json.loads(counts)), dict(json.loads(counts_alone))
+        self.assertEqual(calls.keys(), calls_alone.keys())
+        # on a busy machine one operator at an edge may be in one of both runs only
+        self.assertLessEqual(sum(abs(calls[name] - calls_alone[name]) for name in calls), 1)
         problems = [row["problem"] for row in run.stage()["profiler_windows"] if row["problem"]]
         self.assertEqual(problems, ["ended early: the program profiles itself", "none: the program profiles itself"])
         self.assertEqual(len(run.files), 2)
