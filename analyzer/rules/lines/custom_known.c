@@ -61,8 +61,9 @@ static struct pt_own_line costliest(const struct pt_profile *profile, pt_i64 sta
 bool pt_rule_compressing(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     double s = 0;
-    const struct pt_own_line line =
-        stage < 0 ? (struct pt_own_line){0} : costliest(profile, stage, add_compressing, &s);
+    if (stage < 0)
+        return false;
+    const struct pt_own_line line = costliest(profile, stage, add_compressing, &s);
     if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
         return false;
     finding->gain_upper_s = s;
@@ -81,8 +82,9 @@ bool pt_rule_compressing(struct pt_profile *profile, pt_i64 stage, struct pt_fin
 bool pt_rule_scanned_tables(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     double all_s = 0;
-    const struct pt_own_line line =
-        stage < 0 ? (struct pt_own_line){0} : costliest(profile, stage, add_scanning, &all_s);
+    if (stage < 0)
+        return false;
+    const struct pt_own_line line = costliest(profile, stage, add_scanning, &all_s);
     const double s = line.sums[KNOWN];
     if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)) || !(s >= MOSTLY * line.sums[ALL]))
         return false;
