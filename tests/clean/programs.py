@@ -119,7 +119,8 @@ PROGRAMS = [
     python("py_dicts", "words = {}\nfor i in range(4000000):\n    words[i % 9973] = words.get(i % 9973, 0) + i\nprint(len(words))"),
     python("py_hashlib", "import hashlib\nh = hashlib.sha256()\nfor i in range(300):\n    h.update(bytes(1 << 20))\nprint(h.hexdigest())"),
     python("py_zipfile", "import zipfile\nwith zipfile.ZipFile('a.zip', 'w', zipfile.ZIP_DEFLATED) as z:\n    for i in range(40):\n"
-           "        z.writestr(f'{i}.txt', ' '.join(map(str, range(i, 60000))))\nwith zipfile.ZipFile('a.zip') as z:\n    print(sum(len(z.read(n)) for n in z.namelist()))"),
+           "        z.writestr(f'{i}.txt', ' '.join(map(str, range(i, 60000))))\nwith zipfile.ZipFile('a.zip') as z:\n    print(sum(len(z.read(n)) for n in z.namelist()))",
+           reviewed={"compressing": "true: with compresslevel=1, which it says, 0.36 instead of 0.71 s, and 4.95 instead of 5.13 MB"}),
     python("py_unittest", "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(sum(range(9000000)), 40499995500000)\n\n"
            "    def test_b(self):\n        self.assertEqual(len(sorted(str(i) for i in range(600000))), 600000)\n\n\nunittest.main()"),
     python("py_pool", "import multiprocessing\n\n\ndef f(n):\n    return sum(i * i for i in range(n))\n\n\nif __name__ == '__main__':\n"
