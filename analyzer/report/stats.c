@@ -3,13 +3,13 @@
  * Owns: the tables of `proftrace stats`: those that views.def names for it, and two that are made from totals. Threads:
  * one. Never: takes a count from events where an exact total exists.
  */
-#include "proftrace/format.h"
 #include "stats.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "proftrace/events.h"
+#include "proftrace/format.h"
 #include "facts/call_class.h"
 
 struct stats {

@@ -2,7 +2,7 @@
  *
  * injection.c - sets CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH and INTEL_LIBITTNOTIFY64 to this library.
  *
- * Entered by the constructor only; pt_own_path never changes afterwards. Children inherit them, and in this process
+ * Entered by the constructor only; what it finds never changes afterwards. Children inherit them, and in this process
  * CUDA, NVTX and ITT read them when they are first used. Never changes a variable that names another tool's library:
  * each can name only one.
  */
@@ -31,6 +31,7 @@
 #define CUDA_VARIABLE "CUDA_INJECTION64_PATH"
 
 const char *pt_own_path = "";
+int pt_of_nsight;
 
 static int is_our_name(const char *path)
 {
@@ -120,7 +121,7 @@ static void note_foreign(const char *variable, const char *value, int is_cuda)
 
 /* Nsight Compute ends a program in which CUDA would load any library but its own, whoever set the variable: measured
  * with 2025.3.1. It sets a variable of its own for all that it starts, and is known itself by its name. */
-int pt_injection_is_of_nsight(void)
+static int is_of_nsight(void)
 {
     static const char *const names[] = {"ncu", "nv-nsight-cu-cli"};
     const char *name = pt_text_base_name(pt_first_text());
@@ -132,6 +133,7 @@ int pt_injection_is_of_nsight(void)
 
 static void leave_cuda_to_nsight(void)
 {
+    pt_of_nsight = 1;
     const char *value = pt_text_value(environ, CUDA_VARIABLE);
     if (value && is_our_name(value))
         unsetenv(CUDA_VARIABLE);
@@ -164,7 +166,7 @@ static void announce(struct ours *ours, const char *variable, int is_cuda)
 void pt_injection_announce(void)
 {
     struct ours ours = {.name = pt_own_path};
-    if (pt_options.cuda && pt_injection_is_of_nsight())
+    if (pt_options.cuda && is_of_nsight())
         leave_cuda_to_nsight();
     else if (pt_options.cuda)
         announce(&ours, CUDA_VARIABLE, 1);

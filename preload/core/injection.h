@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * injection.h - the variables by which the CUDA driver, NVTX and ITT find this library. Constructor only, but for
- * pt_injection_is_of_nsight.
+ * injection.h - the variables by which the CUDA driver, NVTX and ITT find this library. Constructor only.
  */
 #ifndef PT_CORE_INJECTION_H
 #define PT_CORE_INJECTION_H
@@ -22,8 +21,8 @@ extern const char *pt_own_path __attribute__((visibility("hidden")));
 /* Note in the trace that files, heap and waits of this process are not seen. */
 void pt_injection_note_hooks_blind(void);
 
-/* This is Nsight Compute, or a program that it has started: it allows no library in CUDA but its own. Any thread. */
-int pt_injection_is_of_nsight(void);
+/* This is Nsight Compute, or a program that it has started, and CUDA is left to it. */
+extern int pt_of_nsight __attribute__((visibility("hidden")));
 
 /* Set the variables that the options ask for and that are not set yet; note which library the others name. */
 void pt_injection_announce(void);

@@ -294,7 +294,7 @@ static void launched_by_config(const struct call *call, const void *function, co
 static const char *why_not_injected(void)
 {
     const char *path = pt_text_value(environ, "CUDA_INJECTION64_PATH");
-    if (!path && pt_injection_is_of_nsight())
+    if (!path && pt_of_nsight)
         return 0;
     if (!path)
         return "CUDA_INJECTION64_PATH was taken out of the environment";

@@ -23,6 +23,7 @@ import time
 import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE)) + os.sep  # a baseline has no paths of one machine
 sys.path.insert(0, HERE)
 from gpu_case import Context, Late, Skip  # noqa: E402
 from holds import judge  # noqa: E402
@@ -78,7 +79,7 @@ def run_check(check, context):
     except subprocess.TimeoutExpired as why:
         result = {"status": "failed", "reason": f"no end within {why.timeout} s: {why.cmd}"}
     except Exception as why:  # a check that breaks must not take the others along
-        result = {"status": "failed", "reason": str(why)[:2000], "trace": traceback.format_exc()[-1500:]}
+        result = {"status": "failed", "reason": str(why)[:2000], "trace": traceback.format_exc()[-1500:].replace(ROOT, "")}
     result["seconds"] = round(time.monotonic() - begin, 1)
     return result
 

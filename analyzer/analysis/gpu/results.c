@@ -36,7 +36,8 @@ static bool makes_steps(const struct pt_gpu *gpu, pt_u32 stage)
 
 static void set_devices(struct pt_gpu *gpu, pt_u32 stage)
 {
-    double busy_ns = 0, window_ns = 0, overlap_ns = 0, copies_ns = 0;
+    double busy_ns = 0, window_ns = 0, gaps_ns = 0, overlap_ns = 0, copies_ns = 0;
+    const bool is_training = makes_steps(gpu, stage);
     const struct pt_gpu_device *idlest = NULL;
     for (size_t i = 0; i < gpu->devices.n; i++) {
         const struct pt_gpu_device *device = gpu->devices.items[i];
@@ -46,6 +47,7 @@ static void set_devices(struct pt_gpu *gpu, pt_u32 stage)
                      busy = window - (double)device->idle_ns;
         busy_ns += busy;
         window_ns += window;
+        gaps_ns += (double)(device->later.all_ns + (is_training ? 0 : device->at_start.all_ns));
         copies_ns += (double)device->copies.total_ns;
         overlap_ns += fmax((double)(device->kernels.total_ns + device->copies.total_ns) - busy, 0);
         idlest = !idlest || device->idle_ns > idlest->idle_ns ? device : idlest;
@@ -57,7 +59,6 @@ static void set_devices(struct pt_gpu *gpu, pt_u32 stage)
         window_ns > 0 ? pt_real(100 * busy_ns / window_ns) : pt_unknown("nothing was seen"));
     set(gpu, stage, "gpu.idle_s", pt_seconds(idlest->idle_ns));
     set(gpu, stage, "gpu.gaps.calls", pt_integer(idlest->n_gaps));
-    const bool is_training = makes_steps(gpu, stage);
     const struct pt_gpu_gaps *later = &idlest->later, *at_start = &idlest->at_start;
     const pt_i64 large_ns = later->large_ns + (is_training ? 0 : at_start->large_ns);
     const pt_i64 all_ns = later->all_ns + (is_training ? 0 : at_start->all_ns);
@@ -66,8 +67,7 @@ static void set_devices(struct pt_gpu *gpu, pt_u32 stage)
     set(gpu, stage, "gpu.gaps.small_s", pt_seconds(all_ns - large_ns));
     set(gpu, stage, "gpu.gaps.all_s", pt_seconds(all_ns));
     set(gpu, stage, "gpu.gaps.busy_percent",
-        busy_ns + (double)all_ns > 0 ? pt_real(100 * busy_ns / (busy_ns + (double)all_ns))
-                                     : pt_unknown("nothing was seen"));
+        busy_ns + gaps_ns > 0 ? pt_real(100 * busy_ns / (busy_ns + gaps_ns)) : pt_unknown("nothing was seen"));
     set(gpu, stage, "gpu.gaps.longest_s", pt_seconds(idlest->longest_ns));
     set(gpu, stage, "gpu.gaps.longest_at_s",
         pt_seconds(idlest->longest_at_ns - gpu->profile->stages.items[stage].start_ns));
