@@ -66,6 +66,17 @@ static int count_fds(pid_t pid)
     return n;
 }
 
+/* Once it has closed what was the launcher's, the last thing before it reads; 0 = never. */
+static pid_t settled_reader(void)
+{
+    for (int i = 0; i < 1000; i++, nap_ms(20)) {
+        const pid_t reader = child_named("proftrace-log");
+        if (reader && count_fds(reader) == 2)
+            return reader;
+    }
+    return 0;
+}
+
 /* Whoever is left ends by himself, and well. Returns how many. */
 static int end_all(void)
 {
@@ -100,8 +111,7 @@ static void test_it_outlives_everybody(void **state)
     free(got);
     assert_int_equal(wait_exit_code(pid), 0);
     assert_file(world, "notes.txt", "");
-    nap_ms(100);
-    const pid_t reader = child_named("proftrace-log");
+    const pid_t reader = settled_reader();
     assert_int_not_equal(reader, 0);
     assert_int_equal(count_fds(reader), 2); /* the pipe and the log */
     assert_int_equal(getsid(reader), reader);
@@ -153,7 +163,7 @@ static void test_last_words(void **state)
     struct world *world = *state;
     int ends[2];
     pipe_make(ends);
-    const struct stage stage = {.script = "mkfifo fifo; (cat fifo; sleep 0.03; echo last) & exec > fifo; echo first",
+    const struct stage stage = {.script = "mkfifo fifo; (cat fifo; echo last) & exec > fifo; echo first",
                                 .out_fd = ends[1],
                                 .err_fd = ends[1]};
     const pid_t pid = stage_start(&stage, world->folder, world->logs_fd);
