@@ -2,8 +2,8 @@
  *
  * process.c - how the process ended, as far as it can be seen from inside, and its rank.
  *
- * Entered by the exit and exec hooks, by those of setenv, putenv, unsetenv and clearenv, and by the on_exit handler.
- * Never needed for a readable trace: a killed process simply stays PT_PROCESS_LIVE in its header.
+ * Entered by the exit and exec hooks, by those of setenv, putenv, unsetenv and clearenv, from Python, and by the
+ * on_exit handler. Never needed for a readable trace: a killed process simply stays PT_PROCESS_LIVE in its header.
  */
 #include "process.h"
 
@@ -54,13 +54,24 @@ int pt_process_is_vfork_child(void)
 }
 
 /* The image copied the rank when it was made, which was before this. */
-void pt_process_note_variable(const char *entry, int replaces)
+static void store_rank(void)
 {
-    pt_rank_note(entry, replaces);
     struct pt_image *image = own_image();
     if (!image || !pt_rank.rank_plus_1)
         return;
     image->header->local_rank_plus_1 = pt_rank.local_rank_plus_1;
     image->header->world_size = pt_rank.world_size;
     __atomic_store_n(&image->header->rank_plus_1, pt_rank.rank_plus_1, __ATOMIC_RELEASE);
+}
+
+void pt_process_note_variable(const char *entry, int replaces)
+{
+    pt_rank_note(entry, replaces);
+    store_rank();
+}
+
+void pt_process_note_group(pt_u32 rank, pt_u32 size)
+{
+    pt_rank_note_group(rank, size);
+    store_rank();
 }

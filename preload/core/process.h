@@ -15,6 +15,8 @@ void pt_process_note_alive(void);
 /* The program has put `name=value` into its environment, unless it is there already and this one does not replace it;
  * or has taken `name` from it: that may say which rank it has. */
 void pt_process_note_variable(const char *entry, int replaces);
+/* The program has joined a group of `size` processes that train together, as its number `rank`. */
+void pt_process_note_group(pt_u32 rank, pt_u32 size);
 /* 1 in a vfork child: it runs in the parent's memory and must not speak for it. */
 int pt_process_is_vfork_child(void);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * rank.c - reads the rank that torchrun, mpirun or srun gave this process, or that it gives itself: workers of
- * torch.multiprocessing set RANK when they run.
+ * torch.multiprocessing set RANK when they run, or hand their number to init_process_group.
  *
- * Entered by the constructor, and by the hooks of setenv, putenv, unsetenv and clearenv. Never: reads the environment
- * later, when another thread may be changing it, so what was read is remembered; mixes the numbers of two launchers (a
- * torchrun under srun has the ranks of both); changes a rank that was given from outside, unless the program is itself
- * a launcher within that one.
+ * Entered by the constructor, by the hooks of setenv, putenv, unsetenv and clearenv, and from Python. Never: reads the
+ * environment later, when another thread may be changing it, so what was read is remembered; mixes the numbers of two
+ * launchers (a torchrun under srun has the ranks of both); changes a rank that was given from outside, unless the
+ * program is itself a launcher within that one.
  */
 #include "rank.h"
 
@@ -101,6 +101,15 @@ void pt_rank_read(char **environment)
 void pt_rank_note(const char *entry, int replaces)
 {
     find(entry, replaces);
+    choose();
+}
+
+void pt_rank_note_group(pt_u32 rank, pt_u32 size)
+{
+    if (found[0].rank_plus_1 || rank >= RANK_LIMIT)
+        return;
+    found[0].rank_plus_1 = rank + 1;
+    found[0].world_size = size;
     choose();
 }
 

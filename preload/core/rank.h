@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * rank.h - which process of a distributed program this is, as its launcher, or the program itself, says in the
- * environment.
+ * environment or to torch.distributed.
  */
 #ifndef PT_CORE_RANK_H
 #define PT_CORE_RANK_H
@@ -19,6 +19,8 @@ void pt_rank_read(char **environment) __attribute__((visibility("hidden")));
 /* The environment has got `name=value`, unless it has the name already and this one does not replace it; or has lost
  * `name`. */
 void pt_rank_note(const char *entry, int replaces) __attribute__((visibility("hidden")));
+/* The program has joined a group of so many as its number `rank`. */
+void pt_rank_note_group(pt_u32 rank, pt_u32 size) __attribute__((visibility("hidden")));
 /* The program has emptied its environment. A rank that it had stays known. */
 void pt_rank_note_none(void) __attribute__((visibility("hidden")));
 

@@ -9,6 +9,7 @@
 
 #include "core/emit.h"
 #include "core/names/intern.h"
+#include "core/process.h"
 #include "proftrace/phases.h"
 #include "proftrace/events.h"
 #include "api.h"
@@ -84,7 +85,17 @@ static void *epoch(void *self, void *const *arguments, long n)
     return pt_python_none();
 }
 
-static struct pt_python_method methods[] = {PT_PYTHON_METHOD(begin), PT_PYTHON_METHOD(end), PT_PYTHON_METHOD(epoch)};
+/* Of the default group of torch.distributed: rank and size. */
+static void *joined(void *self, void *const *arguments, long n)
+{
+    (void)self;
+    if (n == 2)
+        pt_process_note_group((pt_u32)number(arguments, n, 0), (pt_u32)number(arguments, n, 1));
+    return pt_python_none();
+}
+
+static struct pt_python_method methods[] = {PT_PYTHON_METHOD(begin), PT_PYTHON_METHOD(end), PT_PYTHON_METHOD(epoch),
+                                            PT_PYTHON_METHOD(joined)};
 
 void pt_python_method_add(void *globals, struct pt_python_method *method)
 {

@@ -375,7 +375,22 @@ broadcast broadcast_object_list gather gather_object monitored_barrier new_group
 scatter_object_list send""".split()
 
 
+def tells_rank(original, rank_of, size_of, joined=joined):
+    """Ranks that are processes of multiprocessing hand it over as an argument: no environment says it."""
+    def init_process_group(*args, **kwargs):
+        result = original(*args, **kwargs)
+        try:
+            joined(rank_of(), size_of())
+        except Exception:
+            pass
+        return result
+
+    return stand_before(original, init_process_group)
+
+
 def patch_distributed(module):
+    if hasattr(module, "init_process_group"):  # torch may be built without it
+        module.init_process_group = tells_rank(module.init_process_group, module.get_rank, module.get_world_size)
     for name in COLLECTIVES:
         replace(module, name, COLLECTIVE, name)
 

@@ -86,6 +86,7 @@ CASES = [
     Case("spawned_pools.py", "pools_made_again", place=["python"], remedy="once"),
     Case("slow_worker.py", "worker_imbalance", needs_torch=True),
     case("rank_imbalance.py", needs_torch=True),
+    Case("spawned_ranks.py", "rank_imbalance", needs_torch=True),
     case("oversubscribed_threads.c", cc=(("-pthread",),) * 2, place=["spin_barrier", "work"]),
     Case("oversubscribed_pool.c", "oversubscribed_threads", cc=(("-fopenmp",),) * 2),
     case("cpu_throttled.py", around.tenth_of_a_cpu, around.nothing),

@@ -59,6 +59,20 @@ class Loops(unittest.TestCase):
         self.assertEqual({tuple(phase.parents) for phase in phases if phase.name in ("backward", "forward", "zero_grad")}, {("optimizer_step",)})
 
 
+class Ranks(unittest.TestCase):
+    def ranks(self, n, **more):
+        with tempfile.TemporaryDirectory() as folder:
+            (code, _, errors), text = traced.traced("joins.py", n, f"{folder}/store", **more)
+        self.assertEqual((code, errors), (0, ""))
+        return sorted(re.findall(r"^process .* rank=(\d+)(?: local_rank=\d+)? world_size=(\d+)", text, re.M))
+
+    def test_a_rank_that_only_torch_is_told_is_known(self):
+        self.assertEqual(self.ranks(2), [("0", "2"), ("1", "2")])
+
+    def test_a_rank_of_the_environment_stays(self):
+        self.assertEqual(set(self.ranks(1, RANK="3", WORLD_SIZE="8")), {("3", "8")})
+
+
 class Contents(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
