@@ -163,9 +163,8 @@ static void test_last_words(void **state)
     struct world *world = *state;
     int ends[2];
     pipe_make(ends);
-    const struct stage stage = {.script = "mkfifo fifo; (cat fifo; echo last) & exec > fifo; echo first",
-                                .out_fd = ends[1],
-                                .err_fd = ends[1]};
+    const struct stage stage = {
+        .script = "mkfifo fifo; (cat fifo; echo last) & exec > fifo; echo first", .out_fd = ends[1], .err_fd = ends[1]};
     const pid_t pid = stage_start(&stage, world->folder, world->logs_fd);
     close(ends[1]);
     char *got = fd_read(ends[0], NULL);
