@@ -94,6 +94,16 @@ bool pt_is_worker(const struct pt_process *process)
     return known == 2;
 }
 
+bool pt_runs_scripts(const struct pt_process *process)
+{
+    static const char *const names[] = {"sh", "dash", "bash", "zsh", "ksh", "mksh", "ash", "busybox", "xargs", "find"};
+    const char *name = pt_base_name(process->exe ? process->exe : process->comm ? process->comm : "");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
 static double waited_for_children_ns(const struct pt_process *process)
 {
     return (double)pt_totals_of(process->totals, PT_KIND_wait_child)->ns;

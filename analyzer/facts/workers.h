@@ -15,6 +15,8 @@ bool pt_is_worker(const struct pt_process *process);
 /* What Python's multiprocessing starts for itself, and no code of the program: the server that forks its workers, and
  * the one that removes what they leave behind. No worker, and no command. */
 bool pt_is_of_multiprocessing(const struct pt_process *process);
+/* A shell, or what runs commands in its place: its copies are parts of a script, $(...) and pipelines. */
+bool pt_runs_scripts(const struct pt_process *process);
 /* Whom a worker works for: its parent, or who started the forkserver that is its parent. NULL = not known. */
 const struct pt_process *pt_maker_of(const struct pt_process *process);
 /* Whether two processes do the same job beside each other, as the ranks of a training: one program with the same

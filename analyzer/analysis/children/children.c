@@ -47,7 +47,7 @@ static void begin(void *state, struct pt_profile *profile)
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         struct pt_children_process *own = &children->processes[process->index];
-        own->is_worker = pt_is_worker(process);
+        own->is_worker = pt_is_worker(process) && !pt_runs_scripts(process->parent);
         const struct pt_process *maker = own->is_worker ? pt_maker_of(process) : process->parent;
         if (!maker || maker->pid == process->pid || pt_is_of_multiprocessing(process))
             continue;

@@ -330,6 +330,13 @@ def idle_child_wait():
         child.wait()
 
 
+def many_short_commands():
+    """A script runs some commands that begin at once and others that work, and less of the time than the program computes."""
+    script = subprocess.Popen(["sh", "-c", "i=0; while [ $i -lt 60 ]; do expr $i + 1; sort -u /etc/services; i=$((i+1)); done >/dev/null"])
+    planted.compute(2)
+    script.wait()
+
+
 def sleep_polling():
     """A thread looks at the clock from time to time while the main one computes."""
     def watch():
