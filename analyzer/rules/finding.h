@@ -16,9 +16,10 @@ enum pt_place_kind {
     PT_PLACE_NOWHERE,
     PT_PLACE_WAIT, /* of the main thread, in the part of the finding */
     PT_PLACE_WAIT_OF_ALL,
-    PT_PLACE_WORKERS, /* what workers do while the main thread waits for them */
-    PT_PLACE_DISK,    /* waits for files of all kinds */
-    PT_PLACE_IMPORT,  /* waits for files of modules */
+    PT_PLACE_WORKERS,    /* what workers do while the main thread waits for them */
+    PT_PLACE_DISK,       /* waits for files of all kinds */
+    PT_PLACE_READ_AGAIN, /* reads of files that were read before */
+    PT_PLACE_IMPORT,     /* waits for files of modules */
     PT_PLACE_CPU,
     PT_PLACE_STEPS,      /* what a training computes, without what it starts with */
     PT_PLACE_FORWARD,    /* of it, what is no backward pass: that does again what was called here */

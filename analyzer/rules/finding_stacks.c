@@ -32,6 +32,7 @@ static const struct question {
     [PT_PLACE_WAIT_OF_ALL] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time of all threads", NULL},
     [PT_PLACE_WORKERS] = {PT_STACK_WORKER_S, PT_STACK_MAIN_CALL_S, "the workers' time", "the main thread's waits"},
     [PT_PLACE_DISK] = {PT_STACK_CALL_S, PT_STACK_MAIN_CALL_S, "that time of all threads", "that time"},
+    [PT_PLACE_READ_AGAIN] = {PT_STACK_READ_AGAIN_S, PT_STACK_CALL_S, "that time", "that time of all threads"},
     [PT_PLACE_IMPORT] = {PT_STACK_CALL_S, PT_STACK_MAIN_CALL_S, "that time of all threads", "that time"},
     [PT_PLACE_STEPS] = {PT_STACK_STEPS_S, PT_STACK_CPU_S, "the CPU time without imports", OF_ALL},
     [PT_PLACE_FORWARD] = {PT_STACK_FORWARD_S, PT_STACK_STEPS_S, "the CPU time outside of backward passes",
@@ -69,7 +70,8 @@ static pt_u64 parts_of(const struct pt_finding *finding)
     if (finding->place_kind == PT_PLACE_RANK || finding->place_kind == PT_PLACE_HAND_OVER)
         return ~(pt_u64)0;
     const bool is_wait = finding->place_kind == PT_PLACE_WAIT || finding->place_kind == PT_PLACE_WAIT_OF_ALL ||
-                         finding->place_kind == PT_PLACE_FETCH_WAIT || finding->place_kind == PT_PLACE_IN_LOOP;
+                         finding->place_kind == PT_PLACE_READ_AGAIN || finding->place_kind == PT_PLACE_FETCH_WAIT ||
+                         finding->place_kind == PT_PLACE_IN_LOOP;
     return is_wait ? PART(finding->part) : PART(PT_STACK_ANY_PART);
 }
 

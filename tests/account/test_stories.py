@@ -61,6 +61,27 @@ class Stories(AccountCase):
         self.assertGreater(found["gain"], 8 * 0.4)
         self.assertLess(found["gain"], 0.8 * 5.8)  # with what is done between the reads
 
+    def test_a_stream_and_a_descriptor_read_one_file(self):
+        """What both read is one file's bytes, once. A command has no Python: the line that starts it is the place, and not one that reads more."""
+        whole = 1 << 22
+        steps = [
+            (0.10, 0.0001, "100/100", 'io_open fd=3 result=3 path="/usr/lib/python3/m.py" flags=O_RDONLY'),
+            (0.85, 0, "100/100", 'python_place stack=["3:1:<module>:/app/prog.py"] stands_for_ns=700000000'),
+            (0.20, 0.7, "100/100", f'io_pread fd=3 result={whole} path="/usr/lib/python3/m.py" offset_bytes=0'),
+            (0.95, 0.0001, "100/100", 'io_open fd=4 result=4 path="/work/data" flags=O_RDONLY'),
+            (1.00, 0.4, "100/100", f'io_pread fd=4 result={whole} path="/work/data" offset_bytes=0'),
+            (8.99, 0, "100/100", 'python_place stack=["19:18:Set.load:/app/prog.py"] stands_for_ns=7000000000'),
+            (2.00, 7.0, "100/100", "wait_child id_type=-1 result=200 asked_pid=200 status=0x0 options=0x0"),
+            (2.10, 0.0001, "200/200", 'stdio_open fd=5 result=0 path="/work/data"')]
+        steps += [step for i in range(4) for step in (
+            (2.2 + i, 0.8, "200/200", f'stdio_read fd=5 bytes={whole} path="/work/data"'),
+            (3.1 + i, 0.0001, "200/200", 'stdio_seek fd=5 result=0 path="/work/data" position_plus_1=1'))]
+        report = self.report_of({100: (1, [100]), 200: (100, [200])}, steps)
+        found, = [finding for finding in report["findings"] if finding["rule"] == "reread_files"]
+        counts = {key: found["evidence"][key] for key in ("read_again_bytes", "read_again_files", "distinct_bytes", "read_bytes")}
+        self.assertEqual(counts, {"read_again_bytes": 4 * whole, "read_again_files": 1, "distinct_bytes": whole, "read_bytes": 5 * whole})
+        self.assertEqual((found["place"]["function"], found["place"]["line"]), ("Set.load", 19))
+
     def test_no_more_is_distinct_than_was_read(self):
         """What was read is known in pieces of 4 KiB."""
         stage = self.tell({100: (1, [100])}, [(0.1, 0.0001, "100/100", 'io_open fd=3 result=3 path="/work/data" flags=O_RDONLY'),

@@ -73,6 +73,21 @@ static void coverage_keeps_holes(void **state)
     assert_true(pt_coverage_bytes(&c) >= 8192);
 }
 
+static void coverage_of_both_is_what_one_of_them_has(void **state)
+{
+    (void)state;
+    struct pt_coverage small = {0}, large = {0};
+    pt_coverage_add(&small, 0, 8192);
+    pt_coverage_add(&large, 0, 4096);
+    struct pt_coverage both = pt_coverage_of_both(small, large);
+    assert_int_equal(pt_coverage_bytes(&both), 8192);
+    pt_coverage_add(&large, 0, 1 << 20); /* in larger granules */
+    both = pt_coverage_of_both(small, large);
+    assert_int_equal(pt_coverage_bytes(&both), 1 << 20);
+    both = pt_coverage_of_both(large, small);
+    assert_int_equal(pt_coverage_bytes(&both), 1 << 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +96,7 @@ int main(void)
         cmocka_unit_test(one_value_is_every_quantile),
         cmocka_unit_test(coverage_counts_each_byte_once),
         cmocka_unit_test(coverage_keeps_holes),
+        cmocka_unit_test(coverage_of_both_is_what_one_of_them_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

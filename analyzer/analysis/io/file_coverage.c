@@ -18,16 +18,20 @@ static pt_u64 halve(pt_u64 bits)
     return (bits | bits >> 16) & 0x00000000ffffffffull;
 }
 
+static void coarsen(struct pt_coverage *coverage)
+{
+    coverage->bits[0] = halve(coverage->bits[0]) | halve(coverage->bits[1]) << 32;
+    coverage->bits[1] = 0;
+    coverage->granule_step++;
+}
+
 void pt_coverage_add(struct pt_coverage *coverage, pt_u64 offset_bytes, pt_u64 bytes)
 {
     if (!bytes || offset_bytes > LARGEST_FILE || bytes > LARGEST_FILE - offset_bytes)
         return;
     const pt_u64 last_byte = offset_bytes + bytes - 1;
-    while (last_byte >> (GRANULE_LOG2 + coverage->granule_step) >= GRANULES) {
-        coverage->bits[0] = halve(coverage->bits[0]) | halve(coverage->bits[1]) << 32;
-        coverage->bits[1] = 0;
-        coverage->granule_step++;
-    }
+    while (last_byte >> (GRANULE_LOG2 + coverage->granule_step) >= GRANULES)
+        coarsen(coverage);
     const pt_u32 shift = GRANULE_LOG2 + coverage->granule_step;
     const pt_u32 first = (pt_u32)(offset_bytes >> shift), last = (pt_u32)(last_byte >> shift);
     for (pt_u32 i = first; i <= last; i++)
@@ -42,4 +46,16 @@ pt_u64 pt_coverage_bytes(const struct pt_coverage *coverage)
         (pt_u64)__builtin_popcountll(coverage->bits[0]) + (pt_u64)__builtin_popcountll(coverage->bits[1]);
     const pt_u64 covered = granules << (GRANULE_LOG2 + coverage->granule_step);
     return covered < coverage->end_bytes ? covered : coverage->end_bytes;
+}
+
+struct pt_coverage pt_coverage_of_both(struct pt_coverage a, struct pt_coverage b)
+{
+    while (a.granule_step < b.granule_step)
+        coarsen(&a);
+    while (b.granule_step < a.granule_step)
+        coarsen(&b);
+    a.bits[0] |= b.bits[0];
+    a.bits[1] |= b.bits[1];
+    a.end_bytes = a.end_bytes > b.end_bytes ? a.end_bytes : b.end_bytes;
+    return a;
 }

@@ -18,6 +18,8 @@ struct pt_coverage {
 };
 
 void pt_coverage_add(struct pt_coverage *coverage, pt_u64 offset_bytes, pt_u64 bytes);
+/* What is in one of them, or in both. */
+struct pt_coverage pt_coverage_of_both(struct pt_coverage a, struct pt_coverage b);
 pt_u64 pt_coverage_bytes(const struct pt_coverage *coverage);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "again_places.h"
 #include "facts/code_kind.h"
 #include "facts/state.h"
 
@@ -28,27 +29,41 @@ static int by_stage_time_path(const void *a, const void *b)
 }
 
 struct totals {
-    pt_u64 read_again_bytes, read_again_files, distinct_bytes, small_reads, small_bytes;
+    pt_u64 read_bytes, read_again_bytes, read_again_files, distinct_bytes, small_reads, small_bytes;
     double read_again_s, small_s;
 };
 
-static void add_layer(struct totals *sum, const struct pt_file_use *f, const struct pt_layer_use *layer, pt_u64 open_ns)
+static double seconds_per_byte(const struct pt_layer_use *layer, pt_u64 open_ns)
 {
-    const pt_u64 again = pt_layer_read_again(layer), wasted = pt_file_wasted_bytes(f);
-    sum->distinct_bytes += pt_layer_distinct(layer);
-    if (!again || !wasted)
-        return;
-    const double wasted_here = (double)again / (double)pt_file_read_again(f) * (double)wasted;
-    sum->read_again_bytes += (pt_u64)wasted_here;
-    sum->read_again_files++;
-    sum->read_again_s +=
-        wasted_here / (double)layer->read_bytes * (double)(layer->read_ns + layer->around_ns + open_ns) / 1e9;
+    return layer->read_bytes ? (double)(layer->read_ns + layer->around_ns + open_ns) / 1e9 / (double)layer->read_bytes
+                             : 0;
 }
 
-static void add_file(struct totals *sum, const struct pt_file_use *f)
+/* What both layers have read, one of them need not have: the one to which it costs less. Returns the seconds. */
+static double add_read_again(struct totals *sum, const struct pt_file_use *f)
 {
-    add_layer(sum, f, &f->fd, f->fd.opens >= f->stdio.opens ? f->open_ns : 0);
-    add_layer(sum, f, &f->stdio, f->fd.opens < f->stdio.opens ? f->open_ns : 0);
+    const pt_u64 wasted_bytes = pt_file_wasted_bytes(f);
+    if (!wasted_bytes)
+        return 0;
+    const bool is_of_fd = f->fd.opens >= f->stdio.opens;
+    const double fd_s = seconds_per_byte(&f->fd, is_of_fd ? f->open_ns : 0);
+    const double stdio_s = seconds_per_byte(&f->stdio, is_of_fd ? 0 : f->open_ns);
+    const double again_s = (double)pt_layer_read_again(&f->fd) * fd_s +
+                           (double)pt_layer_read_again(&f->stdio) * stdio_s +
+                           (double)pt_file_distinct_twice(f) * (fd_s < stdio_s ? fd_s : stdio_s);
+    const double wasted_s = again_s * (double)wasted_bytes / (double)pt_file_read_again(f);
+    sum->read_again_bytes += wasted_bytes;
+    sum->read_again_files++;
+    sum->read_again_s += wasted_s;
+    return wasted_s;
+}
+
+static void add_file(struct totals *sum, struct pt_again_places *places, const struct pt_profile *profile,
+                     const struct pt_file_use *f)
+{
+    pt_again_places_add(places, profile, f, add_read_again(sum, f));
+    sum->distinct_bytes += pt_file_distinct(f);
+    sum->read_bytes += f->is_unseekable ? 0 : f->fd.read_bytes + f->stdio.read_bytes;
     if (f->small_reads < MANY_SMALL_READS || f->is_unseekable)
         return;
     sum->small_reads += f->small_reads;
@@ -92,7 +107,7 @@ static struct file_row row_of(const struct pt_file_use *f)
         .opens = f->fd.opens + f->stdio.opens,
         .reads = f->fd.reads,
         .read_bytes = f->fd.read_bytes,
-        .distinct_bytes = pt_layer_distinct(&f->fd) + pt_layer_distinct(&f->stdio),
+        .distinct_bytes = pt_file_distinct(f),
         .read_again_bytes = pt_file_read_again(f),
         .small_reads = f->small_reads,
         .writes = f->fd.writes,
@@ -159,12 +174,13 @@ static void finish_stage(const struct pt_file_groups *groups, const struct pt_fi
     if (without)
         pt_table_drop_column(table, without);
     struct totals sum = {0};
+    struct pt_again_places again = {0};
     double data_s = 0;
     for (size_t i = first; i < end; i++) {
         if (files[i].is_program)
             continue;
         data_s += (double)pt_file_total_ns(&files[i]) / 1e9;
-        add_file(&sum, &files[i]);
+        add_file(&sum, &again, profile, &files[i]);
         if (!pt_table_has_room(table))
             continue;
         struct file_row row = row_of(&files[i]);
@@ -172,10 +188,12 @@ static void finish_stage(const struct pt_file_groups *groups, const struct pt_fi
             pt_python_place_of(&profile->facts->places, profile, PT_PLACE_OF_FILE, stage, (uintptr_t)files[i].path);
         pt_table_add(table, &row);
     }
+    pt_again_places_finish(&again, profile, stage);
     const struct pt_file_use *own = end > first ? files + first : files; /* of none there is no first */
     const double programs_s = add_programs(table, metrics, own, end - first);
     pt_metrics_set(metrics, scope, "io.program_files.total_s", pt_real(programs_s));
     pt_metrics_set(metrics, scope, "io.data_files.total_s", pt_real(data_s));
+    pt_metrics_set(metrics, scope, "io.data_files.read_bytes", pt_integer(sum.read_bytes));
     pt_file_groups_table(metrics, scope, groups, own, end - first);
     pt_metrics_set(metrics, scope, "io.files.opened", count_opened(own, end - first));
     pt_metrics_set(metrics, scope, "io.distinct.bytes", pt_integer(sum.distinct_bytes));

@@ -21,6 +21,7 @@ struct pt_file_use {
     const char *path; /* interned; NULL = the files above MAX_FILES */
     pt_u32 stage;
     pt_u32 failed_opens;
+    pt_u32 reader;      /* index of the process that read it last, plus 1; 0 = none */
     pt_u32 group;       /* among the path groups, plus 1; 0 = there are too many */
     bool is_program;    /* a module of Python, a library: no data */
     bool is_unseekable; /* pipe, socket, device: nothing can be read from it twice */
@@ -42,9 +43,24 @@ static inline pt_u64 pt_layer_read_again(const struct pt_layer_use *layer)
     return distinct && layer->read_bytes > distinct ? layer->read_bytes - distinct : 0;
 }
 
+/* What a stream and a descriptor both read is the same bytes: the file's, once. */
+static inline pt_u64 pt_file_distinct(const struct pt_file_use *f)
+{
+    const struct pt_coverage both = pt_coverage_of_both(f->fd.coverage, f->stdio.coverage);
+    const pt_u64 covered = pt_coverage_bytes(&both);
+    const pt_u64 of_layers = pt_layer_distinct(&f->fd) + pt_layer_distinct(&f->stdio);
+    return covered < of_layers ? covered : of_layers;
+}
+
+/* Read by both layers; one of them read it again. */
+static inline pt_u64 pt_file_distinct_twice(const struct pt_file_use *f)
+{
+    return pt_layer_distinct(&f->fd) + pt_layer_distinct(&f->stdio) - pt_file_distinct(f);
+}
+
 static inline pt_u64 pt_file_read_again(const struct pt_file_use *f)
 {
-    return pt_layer_read_again(&f->fd) + pt_layer_read_again(&f->stdio);
+    return pt_layer_read_again(&f->fd) + pt_layer_read_again(&f->stdio) + pt_file_distinct_twice(f);
 }
 
 /* What the stage itself has written must be read for that, each time: the rest is waste. */

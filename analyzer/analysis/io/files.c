@@ -163,6 +163,7 @@ static void was_read(struct files *files, const struct pt_event *e, struct descr
 {
     struct pt_file_use *f = &files->items[d->file];
     struct pt_layer_use *layer = read.is_stdio ? &f->stdio : &f->fd;
+    f->reader = e->process->index + 1;
     layer->reads++;
     layer->read_bytes += read.bytes;
     layer->read_ns += (pt_u64)e->duration_ns;

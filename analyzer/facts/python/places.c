@@ -133,6 +133,12 @@ void pt_python_places_call(struct pt_python_places *places, struct pt_profile *p
     sum.subject = PT_PLACE_OF_THREAD;
     sum.a = thread;
     add(places, &sum);
+    if (part == PT_PART_child_wait) {
+        sum.subject = PT_PLACE_OF_COMMANDS;
+        sum.a = event->process->index;
+        sum.b = 0;
+        add(places, &sum);
+    }
     const char *path = path_of(event);
     if (path) {
         sum.subject = PT_PLACE_OF_FILE;
@@ -157,12 +163,17 @@ struct pt_value pt_python_place_of_stack(struct pt_profile *profile, const struc
                : pt_unknown(NULL);
 }
 
-struct pt_value pt_python_place_of(const struct pt_python_places *places, struct pt_profile *profile,
-                                   enum pt_place_subject subject, pt_u64 a, pt_u64 b)
+const struct pt_place_sum *pt_python_heaviest_place(const struct pt_python_places *places,
+                                                    enum pt_place_subject subject, pt_u64 a, pt_u64 b)
 {
     const pt_u64 *heaviest = pt_map_find(&places->by_subject, subject_hash(subject, a, b));
     const struct pt_place_sum *sum = heaviest ? &places->sums.items[*heaviest - 1] : NULL;
-    if (!sum || !is_about(sum, subject, a, b))
-        return pt_unknown(NULL);
-    return pt_python_place_of_stack(profile, sum->process, sum->stack);
+    return sum && is_about(sum, subject, a, b) ? sum : NULL;
+}
+
+struct pt_value pt_python_place_of(const struct pt_python_places *places, struct pt_profile *profile,
+                                   enum pt_place_subject subject, pt_u64 a, pt_u64 b)
+{
+    const struct pt_place_sum *sum = pt_python_heaviest_place(places, subject, a, b);
+    return sum ? pt_python_place_of_stack(profile, sum->process, sum->stack) : pt_unknown(NULL);
 }

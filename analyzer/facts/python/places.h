@@ -15,10 +15,11 @@
 #include "util/map.h"
 
 enum pt_place_subject {
-    PT_PLACE_OF_FILE,   /* a: the stage, b: its absolute path, which is one for each */
-    PT_PLACE_OF_LOCK,   /* a: index of the process, b: its address */
-    PT_PLACE_OF_THREAD, /* a: number of the thread, b: enum pt_time_part */
-    PT_PLACE_OF_PART,   /* a: the stage, b: enum pt_time_part */
+    PT_PLACE_OF_FILE,     /* a: the stage, b: its absolute path, which is one for each */
+    PT_PLACE_OF_LOCK,     /* a: index of the process, b: its address */
+    PT_PLACE_OF_THREAD,   /* a: number of the thread, b: enum pt_time_part */
+    PT_PLACE_OF_PART,     /* a: the stage, b: enum pt_time_part */
+    PT_PLACE_OF_COMMANDS, /* a: index of the process that waits for those that it has started; b: 0 */
 };
 
 struct pt_place_sum {
@@ -50,7 +51,11 @@ void pt_python_places_note(struct pt_python_places *places, const struct pt_even
 void pt_python_places_call(struct pt_python_places *places, struct pt_profile *profile, const struct pt_event *event,
                            pt_u32 thread, enum pt_time_part part, bool is_critical);
 
-/* After the last event: "data.py:41 Set.load" of what costs most; unknown where no place is known. */
+/* After the last event: the one that costs most; NULL = no place is known. */
+const struct pt_place_sum *pt_python_heaviest_place(const struct pt_python_places *places,
+                                                    enum pt_place_subject subject, pt_u64 a, pt_u64 b);
+
+/* The same as text: "data.py:41 Set.load" of what costs most; unknown where no place is known. */
 struct pt_value pt_python_place_of(const struct pt_python_places *places, struct pt_profile *profile,
                                    enum pt_place_subject subject, pt_u64 a, pt_u64 b);
 

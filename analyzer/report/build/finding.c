@@ -159,6 +159,7 @@ static void add_behind(const struct pt_build *b, struct pt_doc_finding *finding)
         [PT_PLACE_WAIT_OF_ALL] = PT_VIEW_off_cpu_stacks,
         [PT_PLACE_WORKERS] = PT_VIEW_off_cpu_stacks,
         [PT_PLACE_DISK] = PT_VIEW_off_cpu_stacks,
+        [PT_PLACE_READ_AGAIN] = PT_VIEW_off_cpu_stacks,
         [PT_PLACE_IMPORT] = PT_VIEW_off_cpu_stacks,
         [PT_PLACE_CPU] = PT_VIEW_cpu_functions,
         [PT_PLACE_STEPS] = PT_VIEW_cpu_functions,
