@@ -129,6 +129,8 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
         {"line.deflates_s", "deflate", NULL, PT_STACK_STEPS_S},
         {"line.masks_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_TRAINING_S},
         {"line.sorts_s", "sort", NULL, PT_STACK_STEPS_S},
+        {"line.commands_s", "Popen.communicate", "/lib/python3.11/subprocess.py", PT_STACK_WORKER_S},
+        {"line.decodes_s", "decode", NULL, PT_STACK_WORKER_S},
         {"line.beside_s", "sort", NULL, PT_STACK_BESIDE_S},
         {"line.allocated_bytes", "empty", NULL, PT_STACK_ALLOCATED_BYTES},
         {"line.growing_bytes", "empty", NULL, PT_STACK_GROWING_BYTES},

@@ -40,7 +40,8 @@ struct pt_child_command {
 };
 
 struct pt_children_stage {
-    struct pt_time_union wait, with_forks, child;
+    struct pt_time_union wait, with_forks;
+    struct pt_split_time child; /* waits for commands */
     pt_u64 batches_received, child_waits;
     pt_i64 concurrent_ns; /* of child: more than one child ran */
     pt_i64 unknown_ns;    /* for commands of which there is no trace */

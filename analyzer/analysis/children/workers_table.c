@@ -380,14 +380,16 @@ void pt_children_results(struct pt_children *children, pt_u32 stage)
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct pt_children_stage *s = &children->stages[stage];
     const struct pt_children_repeated repeated = pt_children_repeated(children, stage);
+    set_workers(children, stage);
     /* Of commands without a trace nobody knows whether they ran together. */
-    const double together_ns = repeated.of_programs_ns + (double)s->unknown_ns;
-    const double alone_ns = fmin(fmax((double)(s->child.total_ns - s->concurrent_ns), 0), together_ns);
-    const double alone_s = (alone_ns + repeated.gain_ns) / 1e9;
-    pt_metrics_set(metrics, scope, "child.wait_s", pt_real((double)s->child.total_ns / 1e9 + repeated.total_ns / 1e9));
+    const double together_s = (repeated.of_programs_ns + (double)s->unknown_ns) / 1e9;
+    const double waited_s = pt_value_number(pt_split_time_cost(&s->child, children->profile, stage));
+    const double alone_s =
+        fmin(fmax(waited_s - (double)s->concurrent_ns / 1e9, 0), together_s) + repeated.gain_ns / 1e9;
+    const double total_ns = (double)(s->child.of_others.total_ns + s->child.of_workers.total_ns);
+    pt_metrics_set(metrics, scope, "child.wait_s", pt_real((total_ns + repeated.total_ns) / 1e9));
     pt_metrics_set(metrics, scope, "child.alone_s", pt_real(alone_s));
     pt_metrics_set(metrics, scope, "child.wait.calls", pt_integer(s->child_waits + repeated.commands));
-    set_workers(children, stage);
     pt_children_pools_results(children, stage);
     set_forks(children, stage);
     table_of_workers(children, stage);

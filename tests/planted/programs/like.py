@@ -337,6 +337,26 @@ def many_short_commands():
     script.wait()
 
 
+def command_of_each_sample():
+    """A worker runs a command for each sample, and is ahead of the training all the time."""
+    import torch
+
+    class Checked(torch.utils.data.Dataset):
+        def __len__(self):
+            return 80
+
+        def __getitem__(self, i):
+            subprocess.run(["true"], check=True)
+            return torch.full((300, 300), float(i))
+
+    torch.set_num_threads(1)
+    weights = torch.ones(300, 300, requires_grad=True)
+    for values in torch.utils.data.DataLoader(Checked(), batch_size=4, num_workers=1):
+        for _ in range(40):
+            weights.grad = None
+            weights.mm(values[0]).sum().backward()
+
+
 def sleep_polling():
     """A thread looks at the clock from time to time while the main one computes."""
     def watch():

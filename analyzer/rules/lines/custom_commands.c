@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owns: the rule about commands that are run for each sample. Threads: one. Never: complains of what the training does
+ * not wait for.
+ */
+#include <math.h>
+
+#include "rules/conditions.h"
+#include "rules/custom.h"
+#include "rules/finding_stacks.h"
+#include "own_lines.h"
+
+#define LEAST_DATA_PERCENT 20 /* of the training passes */
+
+/* Workers wait in these for more work, or for each other: it is none of their samples. */
+#define WAITING_PARTS                                                                                                  \
+    (1ull << PT_PART_data_wait | 1ull << PT_PART_idle | 1ull << PT_PART_lock | 1ull << PT_PART_gil_wait |              \
+     1ull << PT_PART_runnable | 1ull << PT_PART_unattributed)
+
+/* Of a line: what it does on a CPU, in calls that were sampled from outside, and in those that Python's places name.
+ * The latter two are of the same time. */
+enum { ON_CPU, SAMPLED, PLACED, KINDS, IN_COMMANDS = KINDS };
+
+static void add_samples(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+{
+    static const struct pt_code_pattern commands[] = {
+        {"/subprocess.py", ""}, {NULL, "os_system"}, {"os.py", "popen"}, {NULL, NULL}};
+    const double in_loader_s =
+        pt_is_in_loader(stack) ? stack->cost[PT_STACK_FETCH_S] + stack->cost[PT_STACK_MAIN_CALL_S] : 0;
+    const double s = fmax(stack->cost[PT_STACK_WORKER_S], in_loader_s);
+    if (!(s > 0))
+        return;
+    const bool is_command = pt_line_calls(stack, commands);
+    if (!is_command && WAITING_PARTS >> stack->part & 1)
+        return;
+    const int kind = stack->part >= PT_PART__COUNT                 ? ON_CPU
+                     : stack->frames[0].flags & PT_FRAME_OF_PYTHON ? PLACED
+                                                                   : SAMPLED;
+    sums[kind] += s;
+    sums[IN_COMMANDS + kind] += is_command ? s : 0;
+}
+
+static void add_sums(double to[PT_LINE_SUMS], const double from[PT_LINE_SUMS])
+{
+    for (int i = 0; i < PT_LINE_SUMS; i++)
+        to[i] += from[i];
+}
+
+static double in_commands_s(const double sums[PT_LINE_SUMS], bool is_placed)
+{
+    return sums[IN_COMMANDS + ON_CPU] + sums[IN_COMMANDS + (is_placed ? PLACED : SAMPLED)];
+}
+
+/* What making samples took in commands, and besides. A fork that lets its caller wait is in neither. */
+struct samples {
+    double in_commands_s, besides_s;
+};
+
+/* With the line that runs most of the commands. */
+static struct samples samples_of(const struct pt_profile *profile, pt_i64 stage, struct pt_own_line *ret_line)
+{
+    double all[PT_LINE_SUMS] = {0}, most_s = 0;
+    struct pt_own_lines lines;
+    pt_own_lines(profile, stage, add_samples, &lines);
+    for (size_t i = 0; i < lines.n; i++)
+        add_sums(all, lines.items[i].sums);
+    const bool is_placed = all[PLACED] > 0;
+    for (size_t i = 0; i < lines.n; i++) {
+        const double s = in_commands_s(lines.items[i].sums, is_placed);
+        if (s > most_s)
+            *ret_line = lines.items[i];
+        most_s = fmax(most_s, s);
+    }
+    pt_own_lines_free(&lines);
+    const double in_s = in_commands_s(all, is_placed);
+    return (struct samples){in_s, all[ON_CPU] + all[is_placed ? PLACED : SAMPLED] - in_s};
+}
+
+/* What the training waits for its samples. */
+static double waits_s(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    const enum pt_worker_complaint complaint = pt_worker_complaint(profile, finding);
+    const bool is_slow =
+        complaint == PT_WORKERS_WAIT_FOR_FILES || complaint == PT_WORKERS_COMPUTE || complaint == PT_WORKERS_TOO_FEW;
+    const bool steps_wait = pt_finding_number(finding, metrics, "training.waits_percent") >= LEAST_DATA_PERCENT;
+    return fmax(is_slow ? pt_finding_number_or_0(finding, metrics, "helpers.wait_s") : 0,
+                steps_wait ? pt_finding_number_or_0(finding, metrics, "training.waits.cost_s") : 0);
+}
+
+bool pt_rule_command_of_each_sample(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_own_line line = {0};
+    const double wait_s = waits_s(profile, finding);
+    const struct samples samples = wait_s > 0 ? samples_of(profile, stage, &line) : (struct samples){0};
+    if (!line.file || samples.in_commands_s < samples.besides_s)
+        return false;
+    const double workers = fmax(pt_finding_number_or_0(finding, &profile->metrics, "training.workers.count"), 1);
+    const double share = samples.in_commands_s / (samples.in_commands_s + samples.besides_s);
+    finding->gain_upper_s = fmax(wait_s - samples.besides_s / workers, share * wait_s);
+    finding->is_wait = true;
+    pt_finding_is_of_line(finding, &line);
+    pt_finding_add_evidence(finding, "of_loading_percent", pt_real(100 * share));
+    pt_finding_add_metrics(finding, &profile->metrics,
+                           "wait_s:child.wait_s workers:training.workers.count data_set:training.data_set "
+                           "samples_per_s:training.samples_per_s");
+    pt_finding_add_rows(finding, &profile->metrics, "child.commands", "total_s");
+    return true;
+}
