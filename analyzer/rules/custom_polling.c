@@ -58,6 +58,16 @@ bool pt_rule_sleep_polling(struct pt_profile *profile, pt_i64 stage, struct pt_f
             "in C "
             "pthread_cond_wait() and a signal, or sem_wait() and sem_post().";
     }
+    if (pt_finding_number(finding, metrics, "sleep.short.loop_percent") > 50) {
+        finding->part = PT_PART_idle;
+        finding->title = "A coroutine sleeps and checks again (polling)";
+        finding->remedy = "await what it waits for: asyncio.Event, Queue.get(), a future; not asyncio.sleep";
+        finding->advice =
+            "Await the thing itself: asyncio.Event.wait(), Queue.get(), the future or task that makes it, "
+            "asyncio.to_thread() or run_in_executor() for what a thread does, loop.call_soon_threadsafe(event.set) "
+            "from "
+            "a thread that has a result, create_subprocess_exec() and its wait() for a process.";
+    }
     pt_finding_add_metrics(finding, metrics, "sleep_calls:sleep.short.calls mean_s:sleep.short.mean_s where:place");
     pt_finding_add_rows(finding, metrics, "sleeps", "total_s");
     return true;

@@ -32,6 +32,7 @@ static const struct {
      {{"training.waits.cost_s", 4}, {"line.decodes_s", 1}, {"line.commands_s", 2}, {"training.waits_percent", 50}},
      10},
     {"sleep_polling", {{"sleep.short.cost_s", 2}, {"sleep.short.calls", 80}}, 7},
+    {"sleep_polling", {{"sleep.short.cost_s", 2}, {"sleep.short.loop_percent", 90}, {"sleep.short.calls", 80}}, 7},
     {"sleep_polling",
      {{"sleep.short.cost_s", 2}, {"sleep.short.timed_wait_percent", 90}, {"sleep.short.calls", 80}},
      7},

@@ -2,7 +2,8 @@
  *
  * Sleeping: many short sleeps are polling, few long ones are intended.
  *
- * A wait with a time limit that ran out is one, too: Event.wait(0.02).
+ * A wait with a time limit that ran out is one, too: Event.wait(0.02); and that of an event loop for its timers, where
+ * a task awaits one pause after another: while not ready: await asyncio.sleep(0.01).
  *
  * Threads: one. State: one small struct per process. Never: counts threads for which the main one does not wait:
  * monitors and timers have to sleep; or a launcher that looks whether its children have ended; or takes the same loop
@@ -26,13 +27,14 @@ enum { MAX_ROWS = 50 };
 struct sleeper {
     pt_u64 short_calls, long_calls, short_ns, long_ns;
     pt_u64 timed_ns; /* of the short ones: waits for a lock that ran out of time */
+    pt_u64 loop_ns;  /* or of an event loop, for timers */
 };
 
 struct sleeps {
     struct pt_profile *profile;
     struct sleeper *processes;
     struct pt_split_time *short_ones, *long_ones; /* by stage */
-    struct pt_timed_waits timed;
+    struct pt_timed_waits timed, of_loops;
 };
 
 static void begin(void *state, struct pt_profile *profile)
@@ -66,15 +68,25 @@ static pt_i64 meant_ns(const struct pt_event *e)
     return e->tag == CLOCK_MONOTONIC && e->process->start_monotonic_ns ? requested_ns - now_ns : e->duration_ns;
 }
 
+/* NULL = it is no wait with a time limit. */
+static struct pt_timed_waits *may_run_out(struct sleeps *sleeps, const struct pt_event *e)
+{
+    if (e->desc->role != PT_ROLE_SPAN)
+        return NULL;
+    return pt_time_part_of_event(e) == PT_PART_lock ? &sleeps->timed : pt_is_event_loop(e) ? &sleeps->of_loops : NULL;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct sleeps *sleeps = state;
-    const bool may_run_out = e->desc->role == PT_ROLE_SPAN && pt_time_part_of_event(e) == PT_PART_lock;
-    if (!(may_run_out || is_sleep(e)) || !pt_path_is_own(sleeps->profile->facts->paths, e) ||
+    struct pt_timed_waits *timed = may_run_out(sleeps, e);
+    if (e->desc->role == PT_ROLE_SPAN && pt_time_part_of_event(e) == PT_PART_gil_wait)
+        pt_timed_waits_gil(&sleeps->of_loops, e);
+    if (!(timed || is_sleep(e)) || !pt_path_is_own(sleeps->profile->facts->paths, e) ||
         pt_path_is_handed(sleeps->profile->facts->paths, e))
         return;
-    if (may_run_out) {
-        pt_timed_waits_event(&sleeps->timed, e);
+    if (timed) {
+        pt_timed_waits_event(timed, e);
         return;
     }
     const pt_u32 stage = pt_profile_stage_of(sleeps->profile, e->process);
@@ -113,14 +125,16 @@ static void add_row(struct pt_profile *profile, struct pt_rows *rows, const stru
                     const struct sleeper *sleeper)
 {
     const pt_u64 calls = sleeper->short_calls + sleeper->long_calls, ns = sleeper->short_ns + sleeper->long_ns;
-    const bool is_timed = sleeper->timed_ns > ns / 2;
+    const enum pt_time_part part = sleeper->timed_ns > ns / 2  ? PT_PART_lock
+                                   : sleeper->loop_ns > ns / 2 ? PT_PART_idle
+                                                               : PT_PART_sleep;
     pt_rows_add(rows, &(struct process_row){
                           .process = pt_process_name(profile, process),
                           .pid = process->pid,
                           .sleeps = calls,
                           .total_s = (double)ns / 1e9,
                           .mean_s = (double)ns / 1e9 / (double)calls,
-                          .python_place = main_place(profile, process, is_timed ? PT_PART_lock : PT_PART_sleep),
+                          .python_place = main_place(profile, process, part),
                       });
 }
 
@@ -147,6 +161,41 @@ static void add_timed_waits(struct sleeps *sleeps)
     }
 }
 
+static bool has_child(const struct pt_session *session, const struct pt_process *process)
+{
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (session->processes[i]->parent == process)
+            return true;
+    return false;
+}
+
+/* Who serves has timers, and waits for clients beside them. */
+static bool serves(const struct pt_process *process)
+{
+    return pt_totals_of(process->totals, PT_KIND_net_setup)->calls ||
+           pt_totals_of(process->totals, PT_KIND_net_accept)->calls;
+}
+
+/* What another thread or process makes ready is late by the last pause at most; where there is none, tasks of one loop
+ * wait for each other. */
+static void add_loops(struct sleeps *sleeps)
+{
+    for (size_t i = 0; i < sleeps->of_loops.n; i++) {
+        struct pt_timed_waiter *waiter = &sleeps->of_loops.items[i];
+        const struct pt_process *process = waiter->thread->process;
+        struct pt_split_time *time = &sleeps->short_ones[pt_profile_stage_of(sleeps->profile, process)];
+        if (!pt_timed_waits_poll_in_loop(waiter) || serves(process))
+            continue;
+        const pt_u64 cost_ns = process->n_threads > 1 || has_child(sleeps->profile->session, process)
+                                   ? waiter->unanswered.last_ns
+                                   : waiter->unanswered.ns;
+        sleeps->processes[process->index].short_calls += waiter->unanswered.calls;
+        sleeps->processes[process->index].short_ns += waiter->unanswered.ns;
+        sleeps->processes[process->index].loop_ns += waiter->unanswered.ns;
+        (pt_is_worker(process) ? &time->of_workers : &time->of_others)->total_ns += (pt_i64)cost_ns;
+    }
+}
+
 static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
 {
     struct pt_profile *profile = sleeps->profile;
@@ -164,6 +213,7 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
         sum.long_calls += one->long_calls;
         sum.short_ns += one->short_ns;
         sum.timed_ns += one->timed_ns;
+        sum.loop_ns += one->loop_ns;
         add_row(profile, &rows, process, one);
     }
     /* A thread that sleeps while others wait for its lock does not poll: locks.c reports it. */
@@ -180,6 +230,9 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
     pt_metrics_set(metrics, scope, "sleep.short.timed_wait_percent",
                    sum.short_ns ? pt_real(100 * (double)sum.timed_ns / (double)sum.short_ns)
                                 : pt_unknown("no short sleeps"));
+    pt_metrics_set(metrics, scope, "sleep.short.loop_percent",
+                   sum.short_ns ? pt_real(100 * (double)sum.loop_ns / (double)sum.short_ns)
+                                : pt_unknown("no short sleeps"));
     set_worker_share(metrics, scope, "sleep.short.worker_percent", &sleeps->short_ones[stage]);
     set_worker_share(metrics, scope, "sleep.long.worker_percent", &sleeps->long_ones[stage]);
     pt_metrics_set(metrics, scope, "sleep.long.calls", pt_integer(sum.long_calls));
@@ -190,12 +243,14 @@ static void finish(void *state, struct pt_profile *profile)
 {
     struct sleeps *sleeps = state;
     add_timed_waits(sleeps);
+    add_loops(sleeps);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         finish_stage(sleeps, stage);
     free(sleeps->processes);
     free(sleeps->short_ones);
     free(sleeps->long_ones);
     pt_timed_waits_fini(&sleeps->timed);
+    pt_timed_waits_fini(&sleeps->of_loops);
 }
 
 const struct pt_analysis pt_analysis_sleeps = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: which waits ran out of time, thread by thread, and how each round of them ended. Threads: one. State: one small
- * struct for each thread that has such. Never: counts a long one: whoever has a second to wait is not in a hurry.
+ * struct for each thread that has such. Never: counts a long one: whoever has a second to wait is not in a hurry;
+ * takes a server's timers for polling, or a task that paces itself, or one that ticks beside others.
  */
 #include "timed_waits.h"
 
@@ -11,6 +12,11 @@
 #include "proftrace/payloads.h"
 #include "lock_sleeps.h"
 
+/* An event loop: between two looks at the same thing it does little, and a task that always goes on after one pause
+ * paces itself. */
+#define CLOSE_IN_LOOP_NS 2000000
+enum { FEWEST_ROUNDS_OF_LOOP = 8, LEAST_LOOKS_OF_4_ROUNDS = 5 };
+
 /* Between two waits of a round: what the loop does, on a busy machine, too. And the least that a wait lasts which was
  * for the answer: a lock that another thread holds for a moment is none. */
 #define CLOSE_NS 5000000
@@ -18,6 +24,8 @@
 
 static bool ran_out(const struct pt_event *event)
 {
+    if (event->desc->kind == PT_KIND_wait_poll)
+        return event->result == 0 && pt_event_as(event, wait_poll)->timeout_ms > 0;
     if (event->desc->kind == PT_KIND_lock_cond)
         return event->tag == ETIMEDOUT;
     return event->desc->kind == PT_KIND_lock_sem && event->result == -ETIMEDOUT;
@@ -25,6 +33,8 @@ static bool ran_out(const struct pt_event *event)
 
 static bool is_answer(const struct pt_event *event)
 {
+    if (event->desc->kind == PT_KIND_wait_poll)
+        return event->result > 0;
     const bool is_of_both = event->desc->kind == PT_KIND_lock_cond || event->desc->kind == PT_KIND_lock_sem;
     return is_of_both && event->duration_ns >= LEAST_ANSWER_NS;
 }
@@ -39,23 +49,65 @@ static struct pt_timed_waiter *waiter_of(struct pt_timed_waits *waits, const str
     return &waits->items[*slot - 1];
 }
 
+/* No signal and no descriptor ended it. */
+static void end_round(struct pt_timed_waiter *waiter)
+{
+    waiter->unanswered.rounds += waiter->now.rounds;
+    waiter->unanswered.calls += waiter->now.calls;
+    waiter->unanswered.ns += waiter->now.ns;
+    waiter->unanswered.last_ns += waiter->now.last_ns;
+    waiter->now = (struct pt_timed_round){0};
+}
+
+static void add_to_round(struct pt_timed_waiter *waiter, const struct pt_event *event)
+{
+    waiter->now.rounds = 1;
+    waiter->now.calls++;
+    waiter->now.ns += (pt_u64)event->duration_ns;
+    waiter->now.last_ns = (pt_u64)event->duration_ns;
+}
+
 void pt_timed_waits_event(struct pt_timed_waits *waits, const struct pt_event *event)
 {
     const bool has_run_out = ran_out(event) && event->duration_ns < PT_SHORT_SLEEP_NS;
     if (!has_run_out && (!is_answer(event) || !pt_map_find(&waits->by_thread, (pt_u64)(uintptr_t)event->thread)))
         return;
     struct pt_timed_waiter *waiter = waiter_of(waits, event->thread);
-    const bool goes_on = waiter->last_end_ns && event->start_ns - waiter->last_end_ns <= CLOSE_NS;
+    const pt_i64 close_ns = event->desc->kind == PT_KIND_wait_poll ? CLOSE_IN_LOOP_NS : CLOSE_NS;
+    const bool goes_on = waiter->last_end_ns && event->start_ns - waiter->last_end_ns <= close_ns;
     waiter->answered += goes_on && !has_run_out;
     waiter->rounds += has_run_out && !goes_on;
     waiter->calls += has_run_out;
     waiter->ns += has_run_out ? (pt_u64)event->duration_ns : 0;
+    if (has_run_out && !goes_on)
+        end_round(waiter);
+    if (has_run_out)
+        add_to_round(waiter, event);
+    else if (goes_on)
+        waiter->now = (struct pt_timed_round){0};
     waiter->last_end_ns = has_run_out ? pt_event_end_ns(event) : 0;
 }
 
 bool pt_timed_waits_poll(const struct pt_timed_waiter *waiter)
 {
     return 2 * waiter->answered < waiter->rounds;
+}
+
+/* The thread had to wait for the GIL before it could look. */
+void pt_timed_waits_gil(struct pt_timed_waits *waits, const struct pt_event *event)
+{
+    const pt_u64 *slot = pt_map_find(&waits->by_thread, (pt_u64)(uintptr_t)event->thread);
+    struct pt_timed_waiter *waiter = slot ? &waits->items[*slot - 1] : NULL;
+    if (waiter && waiter->last_end_ns)
+        waiter->last_end_ns += event->duration_ns;
+}
+
+bool pt_timed_waits_poll_in_loop(struct pt_timed_waiter *waiter)
+{
+    end_round(waiter);
+    const struct pt_timed_round *unanswered = &waiter->unanswered;
+    return unanswered->rounds >= FEWEST_ROUNDS_OF_LOOP &&
+           4 * unanswered->calls >= LEAST_LOOKS_OF_4_ROUNDS * unanswered->rounds && pt_timed_waits_poll(waiter);
 }
 
 void pt_timed_waits_fini(struct pt_timed_waits *waits)

@@ -15,7 +15,11 @@ struct pt_timed_waiter {
     const struct pt_thread *thread;
     pt_u64 calls, ns;        /* that ran out of time */
     pt_u64 rounds, answered; /* rounds of them, one right behind the other; and those that a signal ended */
-    pt_i64 last_end_ns;      /* of a round that goes on; 0 = none */
+    struct pt_timed_round {
+        pt_u64 rounds, calls, ns;
+        pt_u64 last_ns; /* the last wait of a round: before it, nothing was there to be seen */
+    } now, unanswered;
+    pt_i64 last_end_ns; /* of a round that goes on; 0 = none */
 };
 
 struct pt_timed_waits {
@@ -28,6 +32,9 @@ void pt_timed_waits_event(struct pt_timed_waits *waits, const struct pt_event *e
 /* Whether it asks again and again. What is signalled was not noticed late: a queue that is asked with a time limit, so
  * that the thread can look whether it should stop. */
 bool pt_timed_waits_poll(const struct pt_timed_waiter *waiter);
+/* The same of an event loop: a task awaits pauses, and looks after each, many times; no descriptor wakes it. */
+bool pt_timed_waits_poll_in_loop(struct pt_timed_waiter *waiter);
+void pt_timed_waits_gil(struct pt_timed_waits *waits, const struct pt_event *event);
 void pt_timed_waits_fini(struct pt_timed_waits *waits);
 
 #endif

@@ -367,6 +367,32 @@ def sleep_polling():
     planted.compute(1.2)
 
 
+def ticks_beside_work():
+    """A coroutine ticks while others wait for what a thread computes; then one makes a request now and then, at its pace."""
+    import asyncio
+    import hashlib
+
+    async def tick():
+        while True:
+            await asyncio.sleep(0.02)
+
+    def digest():
+        for _ in range(5):
+            hashlib.sha256(bytes(16 << 20)).digest()
+
+    async def work():
+        ticking = asyncio.ensure_future(tick())
+        for _ in range(12):
+            await asyncio.get_running_loop().run_in_executor(None, digest)
+            planted.compute(0.005)
+        ticking.cancel()
+        for _ in range(20):
+            await asyncio.sleep(0.02)
+            planted.compute(0.01)
+
+    asyncio.run(work())
+
+
 def may_be_stopped():
     """Waits for each result no longer than 20 ms at a time, to look whether it should stop; the result ends the last of these waits."""
     import queue
