@@ -33,6 +33,7 @@ WITHOUT_GAIN = {
     "skipped_steps": PHASES,
     "recompiles": PHASES + ": a compiler would have to be there",
     "gpu_large_gaps": NO_GPU, "gpu_launch_bound": NO_GPU, "gpu_pageable_copies": NO_GPU, "gpu_synchronous_copies": NO_GPU, "gpu_module_load": NO_GPU,
+    "gpu_values_one_by_one": NO_GPU,
     "gpu_allocation_churn": NO_GPU, "gpu_collective_imbalance": NO_GPU, "gpu_memory_full": NO_GPU, "gpu_data_incomplete": NO_GPU,
     "cpu_saturated": "an observation: all CPUs work", "beside_the_steps": "an observation: planted `clean_watched_weights`", "importing": "an observation, once in each run: planted `clean_imports`",
     "high_memory": OF_MEMORY,

@@ -69,6 +69,46 @@ void pt_gpu_sum_add(struct pt_gpu *gpu, struct pt_gpu_summed of, pt_i64 duration
     sum->errors += is_error;
 }
 
+/* ---- values that are read back: tensor.item(), float(tensor), print ---- */
+
+enum {
+    MOST_VALUE_BYTES = 64,
+    MOST_CALLS_BETWEEN = 4,   /* of a copy and the wait for it; PyTorch makes none */
+    MOST_DISPATCH_NS = 50000, /* what PyTorch does before it copies a value takes 10 to 20 us */
+};
+
+void pt_gpu_call_copied_back(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 correlation, pt_u64 bytes)
+{
+    struct pt_gpu_process *own = pt_gpu_process_of(gpu, process);
+    if (bytes <= MOST_VALUE_BYTES && pt_gpu_call_find(gpu, process, correlation))
+        slot_of(own, correlation)->reads_value = true;
+}
+
+/* The copy is done before the thread that waits for it goes on: its record has come. What it costs before the first
+ * step is done it costs once. */
+static void count_value(struct pt_gpu *gpu, const struct pt_process *process, const struct pt_gpu_call *wait)
+{
+    struct pt_gpu_process *own = pt_gpu_process_of(gpu, process);
+    for (pt_u32 back = 1; back <= MOST_CALLS_BETWEEN && back < wait->correlation; back++) {
+        struct pt_gpu_call *copy = slot_of(own, wait->correlation - back);
+        if (copy->correlation != wait->correlation - back || !copy->reads_value || copy->thread != wait->thread)
+            continue;
+        struct pt_gpu_stage *stage = &gpu->stages[pt_gpu_stage_of(gpu, process)];
+        copy->reads_value = false; /* counted */
+        stage->n_values++;
+        stage->values_ns += own->has_made_step ? wait->end_ns - copy->start_ns + copy->before_start_ns : 0;
+        return;
+    }
+}
+
+static pt_i64 since_last_call_ns(struct pt_gpu *gpu, const struct pt_event *e)
+{
+    struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
+    const pt_i64 ns = thread->call_end_ns ? e->start_ns - thread->call_end_ns : MOST_DISPATCH_NS;
+    thread->call_end_ns = pt_event_end_ns(e);
+    return ns < 0 ? 0 : ns < MOST_DISPATCH_NS ? ns : MOST_DISPATCH_NS;
+}
+
 static void remember(struct pt_gpu *gpu, const struct pt_event *e, const char *name)
 {
     const struct pt_ev_cuda_call *call = pt_event_as(e, cuda_call);
@@ -92,7 +132,10 @@ static void remember(struct pt_gpu *gpu, const struct pt_event *e, const char *n
         .helped = pt_gpu_node_helped(gpu, e->thread),
         .step = process->step,
         .class = (pt_u8)e->tag,
+        .before_start_ns = since_last_call_ns(gpu, e),
     };
+    if (e->tag == PT_CUDA_SYNC)
+        count_value(gpu, e->process, slot);
 }
 
 /* Without CUPTI wrappers see the calls, unless the program calls the driver, or a runtime that is linked in. */

@@ -158,6 +158,15 @@ static void set_costs(struct pt_gpu *gpu, pt_u32 stage)
     set(gpu, stage, "gpu.allocation.alloc.calls", pt_integer(allocs));
     set(gpu, stage, "gpu.allocation.free.calls", pt_integer(frees));
     set(gpu, stage, "gpu.allocation.cost_s", pt_seconds(own->class_ns[PT_CUDA_ALLOC] + own->class_ns[PT_CUDA_FREE]));
+    /* With none of them the host would run ahead: what is saved is the time in them, and no more than the GPU was idle.
+     */
+    const double steps = pt_stage_number(gpu->profile, stage, "steps.count");
+    set(gpu, stage, "gpu.values.calls", pt_integer(own->n_values));
+    set(gpu, stage, "gpu.values.total_s", pt_seconds(own->values_ns));
+    set(gpu, stage, "gpu.values.per_step",
+        steps > 0 ? pt_real((double)own->n_values / steps) : pt_unknown("no training step was seen"));
+    set(gpu, stage, "gpu.values.cost_s",
+        pt_real(fmin((double)own->values_ns / 1e9, pt_stage_number(gpu->profile, stage, "gpu.gaps.all_s"))));
     if (own->step_durations) {
         set(gpu, stage, "gpu.step.first_s", pt_seconds(own->first_step_ns));
         set(gpu, stage, "gpu.step.p50_s", pt_seconds((pt_i64)pt_histogram_quantile(own->step_durations, 0.5)));

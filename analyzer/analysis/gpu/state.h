@@ -62,6 +62,7 @@ struct pt_gpu_thread {
     } imports;
     pt_u32 import_depth;               /* of open ranges, with the import that lasts; 0 = none lasts */
     pt_u32 n_overlapping, overlapping; /* open ranges that may overlap others; the set of them, 0 = not made yet */
+    pt_i64 call_end_ns;                /* of its last CUDA call; 0 = none yet */
 };
 
 /* ---- processes ---- */
@@ -75,6 +76,8 @@ struct pt_gpu_call {
     pt_u32 overlapping; /* set of ranges: gpu/overlaps.c; 0 = none */
     pt_u32 helped;      /* range of another thread that it was launched for; 0 = none */
     pt_u8 class;
+    bool reads_value;       /* it copies so little to the host that somebody wants to know it now */
+    pt_i64 before_start_ns; /* between the thread's call before it and this one */
 };
 
 struct pt_gpu_step {
@@ -235,6 +238,8 @@ struct pt_gpu_stage {
     pt_i64 class_ns[PT_CUDA_CLASS__COUNT];
     pt_u64 class_calls[PT_CUDA_CLASS__COUNT];
     pt_i64 first_step_ns;
+    pt_u64 n_values;                     /* read back, and waited for */
+    pt_i64 values_ns;                    /* in trainings that have made a step */
     struct pt_histogram *step_durations; /* of all processes; NULL = none */
 };
 

@@ -189,6 +189,8 @@ static void work_is_done(struct pt_gpu *gpu, const struct pt_gpu_activity *work)
         device->n_copies += work->kind == PT_KIND_gpu_copy;
         device->n_sets += work->kind == PT_KIND_gpu_set;
         add_copy(gpu, stream->device, work, call);
+        if (work->kind == PT_KIND_gpu_copy && (pt_u32)work->tag >> 16 == PT_CUDA_COPY_DTOH)
+            pt_gpu_call_copied_back(gpu, work->process, work->correlation, work->bytes);
     }
 }
 
