@@ -36,6 +36,7 @@ TOLD_AS = {
     "python_lock": ("lock", "process_start", "gil_wait"),
     "gil": ("gil_wait",),
     "python": ("python",),
+    "importer": ("python",),
     "sleep": ("sleep",),
     "cuda_malloc": ("cuda_alloc", "cuda_free"),  # each cudaMalloc is followed by its cudaFree
     # The run counts allocations: its own part of each is told apart. What calls malloc in a loop is code, too.
@@ -105,6 +106,13 @@ class Gaps(unittest.TestCase):
 
     def test_each_cause_alone(self):
         self.check_all([f"--steps 5 --cause {cause}=300" for cause in TOLD_AS if cause != "worker"])
+
+    def test_code_of_the_importer_is_whose_it_works_for(self):
+        """What lies in the interpreter itself is in no file that somebody could look into."""
+        _, gpu = run("--steps", "5", "--cause", "importer=300")
+        places = [row["where"] for row in gpu["devices"][0]["idle_places"] if row["cause"] == "python"]
+        self.assertIn("minitorch/causes.py", places[0])
+        self.assertFalse([place for place in places if "<frozen importlib" in place])
 
     def test_causes_mixed(self):
         self.check_all([

@@ -96,6 +96,26 @@ static const char *text_of(const struct pt_gpu_host *host, pt_u32 function)
     return pt_gpu_text(host->gpu, text);
 }
 
+static bool is_frozen(const struct pt_cpu_function *function)
+{
+    return function->file && !strncmp(function->file, "<frozen ", 8);
+}
+
+/* Code that lies in the interpreter itself (importlib) is nobody's to look into: whose module it works for is. */
+static pt_u32 function_at(const struct pt_cpu_view *view, pt_u32 node)
+{
+    const pt_u32 here = pt_cpu_function_at(view, node);
+    if (!is_frozen(&view->functions.items[here]))
+        return here;
+    for (pt_u32 frame = view->frame_of[node]; frame; frame = view->frames.items[frame].parent) {
+        const pt_u32 function = view->frames.items[frame].function;
+        const struct pt_cpu_function *of = &view->functions.items[function];
+        if (of->file && of->code == PT_CODE_SCRIPT && !is_frozen(of))
+            return function;
+    }
+    return here;
+}
+
 static void add_found(struct pt_gpu_host *host, pt_u32 device, enum pt_gpu_cause cause, pt_u32 function, double ns)
 {
     pt_u64 *slot = pt_map_at(&host->by_function, (pt_u64)device << 40 | (pt_u64)function << 8 | cause);
@@ -126,7 +146,7 @@ static pt_i64 show_waits(struct pt_gpu_host *host, pt_u32 device, pt_u32 thread,
         const pt_i64 to_ns = states[i].end_ns < stretch.end_ns ? states[i].end_ns : stretch.end_ns;
         if (states[i].flags & PT_CPU_RAN || to_ns <= from_ns)
             continue;
-        const pt_u32 function = pt_cpu_function_at(host->view, states[i].node);
+        const pt_u32 function = function_at(host->view, states[i].node);
         const enum pt_gpu_cause cause = cause_of_wait(host, &states[i]);
         const double unseen = device == NO_DEVICE ? 0 : unseen_of(host, thread, &states[i]);
         viewer.show(viewer.context, cause, text_of(host, function), to_ns - from_ns);
@@ -152,7 +172,7 @@ static void count_samples(struct pt_gpu_host *host, pt_u32 device, pt_u32 thread
     const struct pt_cpu_state *states;
     const size_t n = pt_cpu_states(host->cpu, thread, stretch.start_ns, stretch.end_ns - 1, &states);
     for (size_t i = 0; i < n; i++) {
-        const pt_u32 node = states[i].node, function = pt_cpu_function_at(host->view, node);
+        const pt_u32 node = states[i].node, function = function_at(host->view, node);
         if (states[i].flags & PT_CPU_RAN)
             add_found(host, device, cause_of_code(host->view, node), function, host->view->sample_s[thread] * 1e9);
     }

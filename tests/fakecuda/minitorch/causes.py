@@ -2,6 +2,7 @@
 """Causes for which a GPU waits. Each keeps its thread for about the wanted time and says when it truly did: what belongs to
 it but is another cause (unmapping, starting a thread) is not in these spans."""
 import ctypes
+import importlib
 import mmap
 import os
 import sys
@@ -142,6 +143,13 @@ def python(ns, _folder):
     loop_until(now_ns() + ns)
 
 
+def importer(ns, _folder):
+    """Code of the interpreter's own importer, which lies in no file: "<frozen importlib._bootstrap_external>"."""
+    end, parts = now_ns() + ns, ["package/"] * 3000
+    while now_ns() < end:
+        importlib._bootstrap_external._path_join(*parts)
+
+
 def sleep(ns, _folder):
     time.sleep(ns / 1e9)
 
@@ -171,7 +179,7 @@ def sync_copy(ns, _folder):
     cuda.check(cuda.library().mt_copy_for(host.address, device.address, COPIED_BYTES, ns))
 
 
-CAUSES = {name: globals()[name] for name in ("slow_file", "page_in", "fresh_pages", "lock", "python_lock", "gil", "python",
+CAUSES = {name: globals()[name] for name in ("slow_file", "page_in", "fresh_pages", "lock", "python_lock", "gil", "python", "importer",
                                              "sleep", "cuda_malloc", "heap", "sync_copy")}
 
 
