@@ -4,10 +4,13 @@
  */
 #include "put.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/doc/grid.h"
 #include "util/auto.h"
+#include "util/mem.h"
+#include "util/text/apart.h"
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
 #include "util/text/width.h"
@@ -187,6 +190,20 @@ static void put_cell(const struct pt_text_out *t, const char *cell, pt_u32 width
     pt_text_spaces(t, !right && !is_last && have < width ? width - have : 0);
 }
 
+/* Two rows are not to be shown as one. */
+static void shorten_texts(struct pt_grid *grid, pt_u32 n)
+{
+    struct pt_str **texts = pt_calloc(grid->n_rows, sizeof *texts);
+    for (pt_u32 i = 0; i < n; i++) {
+        if (pt_show_is_number(grid->columns[i]->show))
+            continue;
+        for (size_t row = 0; row < grid->n_rows; row++)
+            texts[row] = &grid->cells[row * grid->n_columns + i];
+        pt_text_shorten_apart(texts, grid->n_rows, grid->width[i], "...");
+    }
+    free(texts);
+}
+
 void pt_text_table(const struct pt_text_out *t, const struct pt_panel *panel, const char *indent)
 {
     struct pt_grid grid;
@@ -196,6 +213,7 @@ void pt_text_table(const struct pt_text_out *t, const struct pt_panel *panel, co
     pt_u32 n = fit(&grid, room);
     if (n < grid.n_columns && room > sizeof sign)
         n = fit(&grid, room - (pt_u32)(sizeof sign - 1));
+    shorten_texts(&grid, n);
     pt_str_add(t->out, indent);
     for (pt_u32 i = 0; i < n; i++) {
         pt_text_spaces(t, i ? GAP : 0);

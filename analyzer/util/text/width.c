@@ -5,9 +5,13 @@
  */
 #include "width.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "util/auto.h"
+#include "util/mem.h"
 #include "utf8.h"
 
 /* Which characters take two cells of a terminal, and which none: Unicode 15, East Asian Width W and F, and the marks
@@ -76,7 +80,60 @@ static const char *end_of_path(const char *text, unsigned width)
     return *from && from[1] ? from : least;
 }
 
-void pt_text_shorten(struct pt_str *out, const char *text, unsigned width, const char *ellipsis)
+/* ---- names of templates ---- */
+
+static bool is_in_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+/* Bytes of "at::" and "(anonymous namespace)::", and 0 where there is none. */
+static size_t qualifier_at(const char *text)
+{
+    static const char anonymous[] = "(anonymous namespace)::";
+    if (!strncmp(text, anonymous, sizeof anonymous - 1))
+        return sizeof anonymous - 1;
+    size_t n = 0;
+    while (is_in_word(text[n]))
+        n++;
+    return n && text[n] == ':' && text[n + 1] == ':' ? n + 2 : 0;
+}
+
+/* Without the list of arguments at its end, if it has one: a template's are its own arguments again. */
+static size_t without_arguments(const char *text)
+{
+    const size_t n = strlen(text);
+    size_t at = n, depth = 0;
+    while (at && text[n - 1] == ')') {
+        at--;
+        depth += text[at] == ')';
+        depth -= text[at] == '(';
+        if (!depth)
+            break;
+    }
+    return at && at < n && text[at - 1] == '>' ? at : n;
+}
+
+char *pt_text_short_name(const char *text)
+{
+    struct pt_str name = {0};
+    if (!strstr(text, "::") || !strchr(text, '<') || strchr(text, '/'))
+        return pt_strdup(text);
+    text += strncmp(text, "void ", 5) ? 0 : 5;
+    const char *end = text + without_arguments(text);
+    while (text < end) {
+        const size_t skipped = qualifier_at(text);
+        text += skipped;
+        if (skipped)
+            continue;
+        do
+            pt_str_char(&name, *text);
+        while (is_in_word(*text++) && text < end && is_in_word(*text));
+    }
+    return name.text ? name.text : pt_strdup("");
+}
+
+static void shorten(struct pt_str *out, const char *text, unsigned width, const char *ellipsis)
 {
     const unsigned taken = pt_text_width(ellipsis), keep = width > taken ? width - taken : 0;
     if (pt_text_width(text) <= width) {
@@ -88,4 +145,10 @@ void pt_text_shorten(struct pt_str *out, const char *text, unsigned width, const
         pt_str_bytes(out, text, pt_text_prefix(text, keep));
         pt_str_add(out, ellipsis);
     }
+}
+
+void pt_text_shorten(struct pt_str *out, const char *text, unsigned width, const char *ellipsis)
+{
+    PT_AUTO(pt_freep) char *name = pt_text_width(text) > width ? pt_text_short_name(text) : NULL;
+    shorten(out, name ? name : text, width, ellipsis);
 }

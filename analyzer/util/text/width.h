@@ -13,8 +13,10 @@ unsigned pt_text_width(const char *text);
 /* Bytes of the first characters that fit into so many cells. */
 size_t pt_text_prefix(const char *text, unsigned width);
 /* At most `width` characters of it; `ellipsis` says where some are missing. A path loses folders from the left,
- * because its file name identifies it; any other text, and a command, loses its end. Shorten first, then escape, so
- * that no escape is cut. */
+ * because its file name identifies it; the name of a template its namespaces and the arguments of its call; then any
+ * text, and a command, loses its end. Shorten first, then escape, so that no escape is cut. */
 void pt_text_shorten(struct pt_str *out, const char *text, unsigned width, const char *ellipsis);
+/* Of "void at::f<at::Sqrt<float> >(at::Sqrt<float>)" "f<Sqrt<float> >"; any other text as it is. To be freed. */
+char *pt_text_short_name(const char *text);
 
 #endif
