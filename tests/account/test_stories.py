@@ -43,6 +43,21 @@ class Stories(AccountCase):
         rows = {row["call"]: (row["calls"], row["total_s"] and round(row["total_s"], 6), row["p95_s"]) for row in stage["calls"]}
         self.assertEqual(rows, {"lock_sem": (3, 0.5, 0.5), "net_accept": (1, None, None), "(idle threads)": (None, 19.5, None)})
 
+    def test_idle_threads_of_a_pool_are_one_row(self):
+        """Threads of OpenBLAS, of OpenMP: a condition each, on which it waits all its life. One that works has a row of its own."""
+        idle = range(101, 109)
+        waits = [(0.01, 9.95, f"100/{tid}", f"lock_cond error=0 addr={0x7f0000001000 + 0x40 * tid:#x} mutex=0x7f0000000040") for tid in idle]
+        busy = [(0.5 * i, 0.3, "100/120", "lock_cond error=0 addr=0x7f0000009000 mutex=0x7f0000000040") for i in range(1, 10)]
+        stage = self.tell({100: (1, [100, *idle, 120])}, waits + busy)
+        self.assertEqual([(row["process"], row["tid"]) for row in stage["threads"]], [("p100", 120), ("p100", 100), ("8 idle threads", None)])
+        self.assertAlmostEqual(stage["threads"][-1]["lock_s"], 8 * 9.95, places=3)
+        self.check_sum(stage["threads"][-1], stage["threads"][-1]["lives_s"])
+        rows = [(row["lock"], row["waits"], round(row["total_s"], 3)) for row in stage["signals"]]
+        self.assertEqual(rows, [("condition 0x7f0000009000", 9, 2.7), ("8 of idle threads", 8, 79.6)])
+        few = self.tell({100: (1, [100, *idle, 120])}, waits[:3] + busy)  # what is no pool has its rows
+        self.assertEqual([row["tid"] for row in few["threads"]][:4], [101, 102, 103, 120])
+        self.assertEqual([row["waits"] for row in few["signals"]], [1, 1, 1, 9])
+
     def read_again(self, passes):
         """The evidence that a file of 4 MiB is read again, which the process itself has made, and then reads from start to end."""
         whole, steps = 1 << 22, [(0.1, 0.0001, 'io_open fd=3 result=3 path="/work/data" flags=O_RDWR|O_CREAT|O_TRUNC'),

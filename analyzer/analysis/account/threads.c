@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The time account of every thread of a stage: its life, split as the critical thread's wall time is. The busiest have
- * a row each, the others share one.
+ * a row each, the others share one; so do those of a pool that only wait for work.
  *
  * Threads: one. State: none. Never: shows a thread twice because of an exec: all images of its process are its life.
  */
@@ -21,7 +21,12 @@
 struct shown {
     const struct pt_thread *thread;
     double known_ns; /* of its life: all but idle and unattributed */
+    bool only_waits;
 };
+
+/* OpenBLAS's threads spin for a tenth of a second before they sleep for the rest of the run. */
+#define ONLY_WAITS 0.98
+enum { FEWEST_OF_POOL = 4 };
 
 static double account_of(const struct pt_account *account, pt_u32 stage, const struct pt_thread *thread,
                          struct pt_account_result *result)
@@ -45,9 +50,28 @@ static double account_of(const struct pt_account *account, pt_u32 stage, const s
 
 /* ---- all of them ---- */
 
+static struct shown shown_of(const struct pt_account *account, pt_u32 stage, const struct pt_thread *thread)
+{
+    static const enum pt_time_part waits[] = {PT_PART_lock, PT_PART_sleep, PT_PART_data_wait, PT_PART_idle};
+    struct pt_account_result result;
+    const double wall_ns = account_of(account, stage, thread, &result);
+    const double untold_s =
+        pt_value_number(result.parts[PT_PART_unattributed]) + pt_value_number(result.parts[PT_PART_idle]);
+    double waits_s = 0;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        waits_s += fmax(pt_value_number(result.parts[waits[i]]), 0);
+    return (struct shown){
+        .thread = thread,
+        .known_ns = wall_ns - untold_s * 1e9,
+        .only_waits = thread != pt_main_thread(thread->process) && wall_ns > 0 && waits_s * 1e9 >= ONLY_WAITS * wall_ns,
+    };
+}
+
 static int by_known(const void *a, const void *b)
 {
     const struct shown *x = a, *y = b;
+    if (x->only_waits != y->only_waits)
+        return x->only_waits ? 1 : -1;
     if (x->known_ns != y->known_ns)
         return x->known_ns < y->known_ns ? 1 : -1;
     if (x->thread->process->index != y->thread->process->index)
@@ -72,14 +96,15 @@ static struct shown *list_of(const struct pt_account *account, pt_u32 stage, siz
             const struct pt_thread *thread = &process->threads[j];
             if (!thread->tid || thread->tid >= FIRST_MADE_UP_TID || (goes_on[i] && thread == pt_main_thread(process)))
                 continue;
-            struct pt_account_result result;
-            const double wall_ns = account_of(account, stage, thread, &result);
-            const double untold_s =
-                pt_value_number(result.parts[PT_PART_unattributed]) + pt_value_number(result.parts[PT_PART_idle]);
-            list[n++] = (struct shown){thread, wall_ns - untold_s * 1e9};
+            list[n++] = shown_of(account, stage, thread);
         }
     }
     free(goes_on);
+    size_t n_waiting = 0;
+    for (size_t i = 0; i < n; i++)
+        n_waiting += list[i].only_waits;
+    for (size_t i = 0; i < n && n_waiting < FEWEST_OF_POOL; i++)
+        list[i].only_waits = false;
     if (n)
         qsort(list, n, sizeof *list, by_known);
     *ret_n = n;
@@ -122,7 +147,8 @@ static void add_row(struct pt_account *account, struct pt_rows *rows, pt_u32 sta
 }
 
 /* A part that is unknown of all of them is unknown; of some, it is in their unattributed time. */
-static void add_rest(struct pt_account *account, struct pt_rows *rows, pt_u32 stage, const struct shown *list, size_t n)
+static void add_rest(struct pt_account *account, struct pt_rows *rows, pt_u32 stage, const struct shown *list, size_t n,
+                     const char *which)
 {
     double lives_ns = 0, sums_s[PT_PART__COUNT] = {0};
     bool is_known[PT_PART__COUNT] = {false};
@@ -135,7 +161,7 @@ static void add_rest(struct pt_account *account, struct pt_rows *rows, pt_u32 st
         }
     }
     struct thread_row row = {
-        .process = pt_metrics_format(rows->metrics, "%zu other threads", n),
+        .process = pt_metrics_format(rows->metrics, "%zu %s threads", n, which),
         .lived_s = pt_unknown("many threads: lives_s is the sum of their lives"),
         .lives_s = lives_ns / 1e9,
     };
@@ -149,9 +175,15 @@ void pt_account_set_threads(struct pt_account *account, pt_u32 stage)
     size_t n;
     struct shown *list = list_of(account, stage, &n);
     struct pt_rows rows = pt_rows(&account->profile->metrics, pt_scope_stage(stage), &by_thread);
-    for (size_t i = 0; i < n && i < PT_ACCOUNT_MOST_SHOWN; i++)
+    size_t n_busy = 0;
+    while (n_busy < n && !list[n_busy].only_waits)
+        n_busy++;
+    const size_t n_shown = n_busy < PT_ACCOUNT_MOST_SHOWN ? n_busy : PT_ACCOUNT_MOST_SHOWN;
+    for (size_t i = 0; i < n_shown; i++)
         add_row(account, &rows, stage, list[i].thread);
-    if (n > PT_ACCOUNT_MOST_SHOWN)
-        add_rest(account, &rows, stage, list + PT_ACCOUNT_MOST_SHOWN, n - PT_ACCOUNT_MOST_SHOWN);
+    if (n_busy > n_shown)
+        add_rest(account, &rows, stage, list + n_shown, n_busy - n_shown, "other");
+    if (n > n_busy)
+        add_rest(account, &rows, stage, list + n_busy, n - n_busy, "idle");
     free(list);
 }

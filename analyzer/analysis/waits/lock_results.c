@@ -11,7 +11,7 @@
 #include "facts/state.h"
 #include "profile/process_name.h"
 
-enum { MAX_ROWS = 50, FEWEST_QUEUES = 100, LEAST_SIGNAL_NS = 1000000 };
+enum { MAX_ROWS = 50, FEWEST_QUEUES = 100, LEAST_SIGNAL_NS = 1000000, FEWEST_IDLE = 4 };
 
 /* A semaphore is a lock if the threads that wait for it also post; without recorded posts, if many threads queue at
  * it. */
@@ -33,6 +33,13 @@ static bool is_lock(const struct pt_lock *lock)
 static bool is_signal(const struct pt_lock *lock)
 {
     return lock->waits.sum >= LEAST_SIGNAL_NS && !is_lock(lock);
+}
+
+/* A thread of a pool waited for work that never came, or not before half of the stage was over. */
+static bool is_of_idle_thread(const struct pt_locks *locks, const struct pt_lock *lock)
+{
+    return is_signal(lock) && lock->process && lock->waits.count == 1 &&
+           (pt_i64)lock->waits.max >= pt_profile_stage_wall_ns(locks->profile, lock->stage) / 2;
 }
 
 static int by_time(const void *a, const void *b)
@@ -153,6 +160,48 @@ static void add_row(struct pt_locks *locks, struct pt_table *table, const struct
                         });
 }
 
+static bool has_idle_pool(const struct pt_locks *locks, pt_u32 stage)
+{
+    pt_u64 n = 0;
+    for (size_t i = 0; i < locks->all.n; i++)
+        n += locks->all.items[i]->stage == stage && is_of_idle_thread(locks, locks->all.items[i]);
+    return n >= FEWEST_IDLE;
+}
+
+/* A row for all of them: they say the same, and are longer than what anybody looks for. */
+static void add_idle_row(struct pt_locks *locks, struct pt_table *table, pt_u32 stage)
+{
+    struct pt_lock all = {.stage = stage};
+    const struct pt_process *process = NULL;
+    for (size_t i = 0; i < locks->all.n; i++) {
+        const struct pt_lock *lock = locks->all.items[i];
+        if (lock->stage != stage || !is_of_idle_thread(locks, lock))
+            continue;
+        all.is_of_several |= lock->is_of_several || (process && process != lock->process);
+        process = lock->process;
+        pt_histogram_add(&all.waits, lock->waits.sum);
+    }
+    struct pt_metrics *metrics = &locks->profile->metrics;
+    if (!pt_table_has_room(table))
+        return;
+    pt_table_add(table,
+                 &(struct lock_row){
+                     .lock = pt_metrics_format(metrics, "%llu of idle threads", (unsigned long long)all.waits.count),
+                     .process = all.is_of_several ? "(several)" : pt_process_name(locks->profile, process),
+                     .pid = all.is_of_several ? pt_unknown("several processes waited") : pt_integer(process->pid),
+                     .waits = all.waits.count,
+                     .threads = all.waits.count,
+                     .total_s = (double)all.waits.sum / 1e9,
+                     .holder = "nobody",
+                     .holder_in = pt_unknown("each was waited for once, for half of the stage or longer"),
+                     .p50_s = quantile_s(&all, 0.5),
+                     .p95_s = quantile_s(&all, 0.95),
+                     .p99_s = quantile_s(&all, 0.99),
+                     .longest_s = (double)all.waits.max / 1e9,
+                     .python_place = pt_unknown("of many threads"),
+                 });
+}
+
 static double cost_s(const struct pt_lock_time *time, const struct pt_profile *profile, pt_u32 stage)
 {
     return fmin(pt_value_number(pt_split_time_cost(&time->waited, profile, stage)), pt_lock_turns_most_s(&time->turns));
@@ -167,6 +216,7 @@ struct sums {
 static void add_locks(struct pt_locks *locks, pt_u32 stage, bool of_signals, struct sums *sums)
 {
     struct pt_table *table = NULL;
+    const bool folds = of_signals && has_idle_pool(locks, stage);
     for (size_t i = 0; i < locks->all.n; i++) {
         const struct pt_lock *lock = locks->all.items[i];
         if (lock->stage != stage || !(of_signals ? is_signal(lock) : is_lock(lock)))
@@ -180,8 +230,11 @@ static void add_locks(struct pt_locks *locks, pt_u32 stage, bool of_signals, str
             sums->worst = lock;
         if (!table)
             table = new_table(locks, stage, of_signals);
-        add_row(locks, table, lock);
+        if (!folds || !is_of_idle_thread(locks, lock))
+            add_row(locks, table, lock);
     }
+    if (folds)
+        add_idle_row(locks, table, stage);
 }
 
 static void finish_stage(struct pt_locks *locks, pt_u32 stage)
