@@ -60,6 +60,8 @@ reasons 0x1 0x4 0x40 0
         self.assertEqual(resources["gpu_mem_bytes"]["max"], 2 << 30)
         self.assertEqual(resources["gpu_power_w"]["last"], 300)
         self.assertEqual(resources["gpu_temperature_c"]["max"], 60)
+        said = self.proftrace("report").stdout  # nobody recorded what ran: whose it was is not known
+        self.assertIn("GPU of all processes", said if isinstance(said, str) else said.decode())
         self.assertEqual([s["gpu_throttled_percent"] for s in record["samples"][:3]], [100, 100, 0])
         # Which reason it was, sample by sample: the power cap, then heat.
         self.assertEqual([s["gpu_power_cap_percent"] for s in record["samples"][:3]], [100, 0, 0])

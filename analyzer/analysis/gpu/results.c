@@ -260,6 +260,20 @@ static double completeness_percent(const struct pt_gpu *gpu, pt_u32 stage)
     return own->unseen_work ? 100 * records * work / (work + (double)own->unseen_work) : NAN;
 }
 
+/* Of all that ran, on the mean over the GPUs that the stage used: only what nothing is missing from is a figure. */
+static void set_busy_of_stage(struct pt_gpu *gpu, pt_u32 stage, double complete_percent)
+{
+    static const double all_percent = 99.9;
+    const double wall_s = (double)pt_profile_stage_wall_ns(gpu->profile, stage) / 1e9;
+    double devices = 0;
+    for (size_t i = 0; i < gpu->devices.n; i++)
+        devices += gpu->devices.items[i]->stage == stage && gpu->devices.items[i]->is_used;
+    const double percent = 100 * pt_stage_number(gpu->profile, stage, "gpu.busy_s") / (devices * wall_s);
+    const bool is_known = complete_percent >= all_percent && isfinite(percent);
+    set(gpu, stage, "gpu.busy_of_stage_percent",
+        is_known ? pt_real(percent) : pt_unknown("not all that the GPU did was seen"));
+}
+
 static void set_source(struct pt_gpu *gpu, pt_u32 stage)
 {
     const struct pt_gpu_stage *own = &gpu->stages[stage];
@@ -275,6 +289,7 @@ static void set_source(struct pt_gpu *gpu, pt_u32 stage)
     const double percent = by_cupti && !own->is_cut ? completeness_percent(gpu, stage) : NAN;
     set(gpu, stage, "gpu.completeness_percent", isnan(percent) ? pt_unknown(notes) : pt_real(percent));
     set(gpu, stage, "gpu.missing_percent", isnan(percent) ? pt_unknown(notes) : pt_real(100 - percent));
+    set_busy_of_stage(gpu, stage, percent);
     pt_gpu_not_seen_table(gpu, stage);
 }
 

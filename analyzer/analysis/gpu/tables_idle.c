@@ -215,7 +215,7 @@ static const struct pt_column device_columns[] = {
     PT_COLUMN(struct device_row, name, TEXT, "Name"),
     PT_COLUMN(struct device_row, busy_s, SECONDS, "Busy"),
     PT_COLUMN(struct device_row, idle_s, SECONDS, "Idle"),
-    PT_COLUMN(struct device_row, busy_percent, PERCENT, "Busy share"),
+    PT_COLUMN(struct device_row, busy_percent, PERCENT, NULL),
     PT_COLUMN(struct device_row, busy_of_stage_percent, PERCENT, "Of the stage"),
     PT_COLUMN(struct device_row, window_s, SECONDS, "First to last"),
     PT_COLUMN(struct device_row, kernels_s, SECONDS, "In kernels"),

@@ -116,6 +116,14 @@ static void add_left(const struct pt_build *b, struct pt_doc_stage *stage, const
     }
 }
 
+/* What ran is known exactly where it was recorded. The samples are of the GPUs of the machine, whoever uses them. */
+static struct pt_cell gpu_util(const struct pt_build *b, pt_u32 index, bool *ret_is_sampled)
+{
+    const struct pt_value exact = pt_build_metric(b, index, "gpu.busy_of_stage_percent");
+    *ret_is_sampled = exact.type == PT_VALUE_UNKNOWN;
+    return *ret_is_sampled ? view_cell(b, index, "gpu_util_percent_avg") : pt_cell(PT_SHOW_PERCENT, exact);
+}
+
 static struct pt_doc_stage *new_stage(const struct pt_build *b, pt_u32 index)
 {
     struct pt_doc *doc = b->doc;
@@ -132,13 +140,13 @@ static struct pt_doc_stage *new_stage(const struct pt_build *b, pt_u32 index)
         .rss_max = view_cell(b, index, "rss_mb_max"),
         .pss_max = view_cell(b, index, "pss_bytes_max"),
         .processes_max = view_cell(b, index, "processes_max"),
-        .gpu_util = view_cell(b, index, "gpu_util_percent_avg"),
         .gpu_mem = view_cell(b, index, "gpu_mem_mb_max"),
         .command = command_line(b, index),
         .log = run ? run->log : NULL,
         .was_skipped = pt_stage_was_skipped(&b->profile->stages.items[index]),
         .has_failed = run && pt_run_stage_failed(run),
     };
+    stage->gpu_util = gpu_util(b, index, &stage->gpu_util_is_sampled);
     stage->share_percent = 100 * pt_cell_number(stage->duration) / doc->duration_s;
     stage->time = pt_build_time_bar(b, stage);
     pt_build_training_line(b, stage);

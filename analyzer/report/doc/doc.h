@@ -170,6 +170,7 @@ struct pt_doc_stage {
     const char *command;  /* one line; NULL = unknown */
     const char *log;      /* below the run directory; NULL = none */
     bool was_skipped, has_failed, is_longest;
+    bool gpu_util_is_sampled; /* it is of the GPUs, whoever used them; else of what the stage ran on them */
     struct pt_panels panels;
 };
 

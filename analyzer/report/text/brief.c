@@ -247,7 +247,7 @@ static void put_program(const struct pt_text_out *t, const struct pt_doc_stage *
     /* The sum over processes has what they share once for each. */
     if (pt_cell_number(stage->processes_max) > 1)
         put_fact(t, "shared pages counted once", stage->pss_max);
-    put_fact(t, "GPU", stage->gpu_util);
+    put_fact(t, stage->gpu_util_is_sampled ? "GPU of all processes" : "GPU", stage->gpu_util);
     if (t->out->n != before)
         pt_str_char(t->out, '\n');
 }
