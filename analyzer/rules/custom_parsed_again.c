@@ -54,6 +54,7 @@ bool pt_rule_parsed_again(struct pt_profile *profile, pt_i64 stage, struct pt_fi
         return false;
     finding->in_function = reader.of.function;
     finding->in_file = reader.of.file;
+    finding->with_what_follows = WITH_WHAT_FOLLOWS;
     finding->gain_upper_s = WITH_WHAT_FOLLOWS * reader.again.share * fmin(reader.of.own_s, computing_s);
     pt_finding_add_evidence(finding, "file", pt_text(reader.again.path));
     pt_finding_add_evidence(finding, "open_calls", pt_integer(reader.again.opens));

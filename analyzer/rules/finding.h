@@ -67,13 +67,19 @@ struct pt_finding {
     pt_u32 order; /* of its row: of two that cost the same the first goes first */
     pt_i64 stage; /* index; -1 = the run */
     double gain_upper_s, gain_upper_percent;
-    bool always_shown;   /* about the capture or about memory: not measured in seconds */
-    bool is_general;     /* a part of the time that no rule explains: a row of general.def */
-    bool is_of_workers;  /* its title says so: titles.def */
-    bool is_of_others;   /* other programs cost it: no change of this one saves it */
-    bool is_exact;       /* it is timed to the end, and nothing is done around it: a sleep */
-    bool is_wait;        /* what it costs was waited for, or timed by phases: queueing is in it, if there is any */
-    bool is_observation; /* says where time goes: no problem, and no promise; its time instead of a gain */
+    struct pt_gain_of {        /* what the gain is made of; measured_s 0 = it promises none */
+        double measured_s;     /* times 1 + around_percent / 100, times stretch; at most the stage */
+        double around_percent; /* what is saved with it: the work around it, and what it makes slower */
+        double stretch;        /* it was measured in CPU time, and had to wait for CPUs; 1 = it had not */
+    } gain_of;
+    double with_what_follows; /* the rule has multiplied what it measured by that; 0 = by nothing */
+    bool always_shown;        /* about the capture or about memory: not measured in seconds */
+    bool is_general;          /* a part of the time that no rule explains: a row of general.def */
+    bool is_of_workers;       /* its title says so: titles.def */
+    bool is_of_others;        /* other programs cost it: no change of this one saves it */
+    bool is_exact;            /* it is timed to the end, and nothing is done around it: a sleep */
+    bool is_wait;             /* what it costs was waited for, or timed by phases: queueing is in it, if there is any */
+    bool is_observation;      /* says where time goes: no problem, and no promise; its time instead of a gain */
     double time_s, time_percent; /* of an observation: of the stage's main thread; percent of the run */
     enum pt_time_part part;      /* of the stage's time account, where it lies; PT_PART__COUNT = in none */
     enum pt_place_kind place_kind;

@@ -99,7 +99,12 @@ static void clamp_gain(const struct pt_profile *profile, struct pt_finding *find
     const double run_s = (double)pt_profile_wall_ns(profile) / 1e9;
     const double wall_s =
         finding->stage < 0 ? run_s : (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
-    finding->gain_upper_s *= (finding->is_exact ? AROUND_SLEEPS : AROUND_COSTS) * pt_stretch_of(profile, finding);
+    const double around = finding->is_exact ? AROUND_SLEEPS : AROUND_COSTS;
+    const double follows = finding->with_what_follows > 0 ? finding->with_what_follows : 1;
+    finding->gain_of = (struct pt_gain_of){.measured_s = fmax(finding->gain_upper_s, 0) / follows,
+                                           .around_percent = 100 * (around * follows - 1),
+                                           .stretch = pt_stretch_of(profile, finding)};
+    finding->gain_upper_s *= around * finding->gain_of.stretch;
     if (finding->gain_upper_s > wall_s)
         finding->gain_upper_s = wall_s;
     if (!(finding->gain_upper_s > 0))

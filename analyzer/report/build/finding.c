@@ -4,7 +4,10 @@
  */
 #include "finding.h"
 
+#include <math.h>
+
 #include "facts/wait_kind.h"
+#include "util/text/fmt.h"
 #include "program.h"
 
 static void add_fact(struct pt_lines *lines, const struct pt_evidence *fact)
@@ -192,6 +195,22 @@ static void add_behind(const struct pt_build *b, struct pt_doc_finding *finding)
                     pt_doc_rows(b->doc, pt_table_views[view].id, pt_table_views[view].label, table, MOST_BEHIND));
 }
 
+/* Whoever adds up the evidence gets less than the gain. */
+static const char *gain_of(const struct pt_build *b, const struct pt_finding *of)
+{
+    enum { MANY_PERCENT = 1 };
+    const struct pt_gain_of *gain = &of->gain_of;
+    if (!(of->gain_upper_s > 0) || !(gain->measured_s > 0))
+        return NULL;
+    const double sum_s = gain->measured_s * (1 + gain->around_percent / 100) * gain->stretch;
+    const char *stretched = gain->stretch >= 1 + MANY_PERCENT / 100.0
+                                ? pt_doc_format(b->doc, ", times %.2f for waiting for CPUs", gain->stretch)
+                                : "";
+    return pt_doc_format(b->doc, "%s measured, and %.0f %% for the work around it%s%s",
+                         pt_fmt_duration((pt_i64)llround(gain->measured_s * 1e9)).text, gain->around_percent, stretched,
+                         sum_s > of->gain_upper_s * (1 + MANY_PERCENT / 1000.0) ? "; not more than all" : "");
+}
+
 void pt_build_findings(const struct pt_build *b)
 {
     for (size_t i = 0; i < b->findings->n; i++) {
@@ -201,6 +220,7 @@ void pt_build_findings(const struct pt_build *b)
             .of = of,
             .stage = stage_of(b, of),
             .where = where_of(b, of),
+            .gain_of = gain_of(b, of),
             .rows = rows_of(b, of),
         };
         if (of->stage >= 0 && !finding.stage)

@@ -179,6 +179,7 @@ struct pt_doc_finding {
     const struct pt_finding *of;
     struct pt_doc_stage *stage; /* NULL = the run */
     const char *where;          /* place in the code, and what it is about; NULL = unknown */
+    const char *gain_of;        /* what was measured, and what was put upon it; NULL = it promises no time */
     struct pt_lines evidence;
     struct pt_panel *rows;   /* of a table; NULL = none */
     struct pt_panels panels; /* stacks, functions: its evidence */

@@ -78,6 +78,7 @@ static void put_finding(struct pt_str *out, const struct pt_doc_finding *finding
     put_fact(out, "Try", pt_finding_try(of));
     if (finding->evidence.n || finding->rows) {
         pt_str_add(out, "<details><summary>Evidence</summary>");
+        put_fact(out, "Gain, at most", finding->gain_of);
         pt_html_lines(out, &finding->evidence);
         if (finding->rows)
             pt_html_table(out, finding->rows, false);
@@ -92,9 +93,9 @@ void pt_html_findings(struct pt_str *out, const struct pt_doc *doc)
     if (!doc->findings.n)
         pt_str_add(out, doc->observations.n ? "<p>No problem was found.</p>" : "<p>" PT_DOC_NO_PROBLEM "</p>");
     else
-        pt_str_add(out,
-                   "<p class=\"note\">Largest possible gain first. Gains are upper bounds; they may overlap. A number "
-                   "below a bar is the finding that lies in that part.</p>");
+        pt_str_add(out, "<p class=\"note\">Largest possible gain first. Gains are upper bounds, what was measured and "
+                        "a tenth more; they may overlap. A number "
+                        "below a bar is the finding that lies in that part.</p>");
     for (size_t i = 0; i < doc->findings.n && i < MOST_FINDINGS; i++)
         put_finding(out, &doc->findings.items[i]);
     if (doc->findings.n > MOST_FINDINGS)

@@ -72,6 +72,8 @@ void pt_text_finding_alone(const struct pt_text_out *t, const struct pt_doc_find
     put_title(t, finding);
     if (has_gain)
         pt_doc_line(&lines, NULL, "gain, at most", PT_SHOW_SECONDS, pt_real(of->gain_upper_s));
+    if (finding->gain_of)
+        pt_doc_line(&lines, NULL, "that is", PT_SHOW_TEXT, pt_text(finding->gain_of));
     if (has_gain)
         pt_doc_line(&lines, NULL, "of the run", PT_SHOW_PERCENT, pt_real(of->gain_upper_percent));
     if (of->is_observation)

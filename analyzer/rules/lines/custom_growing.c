@@ -124,7 +124,8 @@ static bool complain(struct pt_profile *profile, pt_i64 stage, bool of_copies, s
     const struct pt_own_line line = costliest(profile, stage, of_copies, &s);
     if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
         return false;
-    finding->gain_upper_s = s * (of_copies ? COPIES_WITH_WHAT_FOLLOWS : WITH_WHAT_FOLLOWS);
+    finding->with_what_follows = of_copies ? COPIES_WITH_WHAT_FOLLOWS : WITH_WHAT_FOLLOWS;
+    finding->gain_upper_s = s * finding->with_what_follows;
     pt_finding_is_of_line(finding, &line);
     pt_finding_add_evidence(finding, of_copies ? "copying_s" : "in_lines_s", pt_real(s));
     pt_finding_add_evidence(finding, "allocated_there_bytes", pt_integer((pt_u64)line.sums[ALLOCATED]));

@@ -89,6 +89,7 @@ bool pt_rule_scanned_tables(struct pt_profile *profile, pt_i64 stage, struct pt_
     if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)) || !(s >= MOSTLY * line.sums[ALL]))
         return false;
     /* What is done with the rows that were found goes on; sorting them, for one, goes with it. */
+    finding->with_what_follows = WITH_WHAT_FOLLOWS;
     finding->gain_upper_s = line.sums[ALL] * WITH_WHAT_FOLLOWS;
     pt_finding_is_of_line(finding, &line);
     pt_finding_add_evidence(finding, "scanning_s", pt_real(s));
