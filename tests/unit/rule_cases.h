@@ -89,6 +89,7 @@ static const struct {
       {"model.growing_bytes", 0}},
      9e8},
     {"compressing", {{"line.sorts_s", 4}, {"line.deflates_s", 4}}, 0.5},
+    {"decompressing", {{"line.sorts_s", 4}, {"line.inflates_s", 4}}, 0.5},
     {"scanned_tables", {{"line.masks_s", 4}}, 0.5},
     {"io_pressure",
      {{"pressure.io.cost_s", 4},

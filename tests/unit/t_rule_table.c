@@ -127,6 +127,7 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
     } figures[] = {
         {"line.joins_s", "array_concatenate", NULL, PT_STACK_STEPS_S},
         {"line.deflates_s", "deflate", NULL, PT_STACK_STEPS_S},
+        {"line.inflates_s", "inflate", NULL, PT_STACK_STEPS_S},
         {"line.masks_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_TRAINING_S},
         {"line.sorts_s", "sort", NULL, PT_STACK_STEPS_S},
         {"line.commands_s", "Popen.communicate", "/lib/python3.11/subprocess.py", PT_STACK_WORKER_S},

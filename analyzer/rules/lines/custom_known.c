@@ -11,6 +11,19 @@
 
 enum { KNOWN, ALL };
 
+/* Of HDF5 the filter that inflates is called deflate, too. */
+static const struct pt_code_pattern decompressors[] = {
+    {NULL, "inflate"},        {NULL, "uncompress"},      {NULL, "BZ2_bzDecompress"}, {NULL, "ZSTD_decompress"},
+    {NULL, "LZ4_decompress"}, {NULL, "LZ4F_decompress"}, {"gzip.py", "read"},        {"gzip.py", "decompress"},
+    {"bz2.py", "read"},       {"lzma.py", "read"},       {NULL, "lzma_decoder"},     {NULL, NULL}};
+
+static void add_decompressing(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+{
+    const double s = stack->cost[PT_STACK_STEPS_S];
+    sums[KNOWN] += s > 0 && pt_line_calls(stack, decompressors) ? s : 0;
+    sums[ALL] += s;
+}
+
 static void add_compressing(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
 {
     static const struct pt_code_pattern compressors[] = {
@@ -19,7 +32,7 @@ static void add_compressing(const struct pt_stack *stack, double sums[PT_LINE_SU
         {NULL, "LZ4_compress"},  {NULL, "LZ4F_compress"},  {"gzip.py", "GzipFile.write"},
         {"gzip.py", "compress"}, {"bz2.py", "write"},      {NULL, NULL}};
     const double s = stack->cost[PT_STACK_STEPS_S];
-    sums[KNOWN] += s > 0 && pt_line_calls(stack, compressors) ? s : 0;
+    sums[KNOWN] += s > 0 && pt_line_calls(stack, compressors) && !pt_line_calls(stack, decompressors) ? s : 0;
     sums[ALL] += s;
 }
 
@@ -69,8 +82,24 @@ bool pt_rule_compressing(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     finding->gain_upper_s = s;
     pt_finding_is_of_line(finding, &line);
     pt_finding_add_evidence(finding, "compressing_s", pt_real(s));
-    pt_finding_add_metrics(finding, &profile->metrics,
-                           "checkpoints:training.checkpoints.count checkpoints_s:training.checkpoints.total_s");
+    if (pt_finding_number(finding, &profile->metrics, "training.checkpoints.count") > 0)
+        pt_finding_add_metrics(finding, &profile->metrics,
+                               "checkpoints:training.checkpoints.count checkpoints_s:training.checkpoints.total_s");
+    return true;
+}
+
+bool pt_rule_decompressing(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    double s = 0;
+    if (stage < 0)
+        return false;
+    const struct pt_own_line line = costliest(profile, stage, add_decompressing, &s);
+    if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
+        return false;
+    finding->gain_upper_s = s;
+    pt_finding_is_of_line(finding, &line);
+    pt_finding_add_evidence(finding, "decompressing_s", pt_real(s));
+    pt_finding_add_evidence(finding, "in_line_s", pt_real(line.sums[ALL]));
     return true;
 }
 
