@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "run_file/write.h"
+#include "pipeline/config_keys.h"
 #include "util/auto.h"
 #include "util/mem.h"
 #include "runner_stage.h"
@@ -83,6 +84,19 @@ static void plan_stage(struct pt_runner *runner, const struct pt_planned *planne
         pt_run_take_target(run, stage->name, &planned->target);
 }
 
+/* Whether the data set and the epochs are of this run: the defaults are those of the shipped pipeline. */
+static bool is_passed_on(const struct pt_config *config, const struct pt_plan *plan)
+{
+    if (strcmp(config->dataset, pt_config_key(PT_CONFIG_PROFILE, "dataset")->fallback) ||
+        config->train_epochs != strtoull(pt_config_key(PT_CONFIG_PROFILE, "train_epochs")->fallback, NULL, 10))
+        return true;
+    for (size_t i = 0; i < plan->n; i++)
+        for (const char *const *word = plan->items[i].stage->command; word && *word; word++)
+            if (strstr(*word, "{config}") || strstr(*word, "{dataset}") || strstr(*word, "{epochs}"))
+                return true;
+    return false;
+}
+
 static void plan_run(struct pt_runner *runner)
 {
     const struct pt_config *config = runner->request->config;
@@ -94,6 +108,8 @@ static void plan_run(struct pt_runner *runner)
     run->pipeline.config = config->absolute;
     run->pipeline.dataset = config->dataset;
     run->pipeline.train_epochs = (double)config->train_epochs;
+    run->pipeline.not_passed_on =
+        is_passed_on(config, plan) ? NULL : "no stage's command names {config}, {dataset} or {epochs}";
     run->pipeline.thresholds = config->thresholds;
     run->pipeline.carbon_intensity_g_per_kwh = config->carbon_intensity_g_per_kwh;
     run->pipeline.quality_file = config->quality.file;

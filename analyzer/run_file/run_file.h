@@ -72,6 +72,7 @@ struct pt_run_pipeline {
     const char *config, *dataset, *quality_file;
     const char *quality_read_from; /* the grade report that gave the values; NULL = none was read */
     double train_epochs;
+    const char *not_passed_on; /* why no stage knows the data set and the epochs; NULL = a stage does */
     struct pt_run_thresholds thresholds;
     double carbon_intensity_g_per_kwh;
     struct pt_run_quality *quality;

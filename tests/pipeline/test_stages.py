@@ -20,6 +20,7 @@ class Endings(PipelineCase):
         self.assert_markdown()
         self.assertEqual(report["dataset"], "coco128")
         self.assertEqual(report["train_epochs"], 50)
+        self.assertNotIn("coco128", self.markdown(), "no stage is told: it says nothing of this run")
         self.assertGreaterEqual(report["total_duration_s"], sum(s["duration_s"] for s in report["stages"]))
         self.assertEqual(report["failures"], [])
         self.assertEqual({p["stage"] for p in report["processes"]}, set(NAMES))
@@ -168,6 +169,7 @@ class Surroundings(PipelineCase):
         self.assertEqual(config["run"], {"dataset": "coco32"})
         self.assertEqual(config["train"], {"epochs": 7, "lr": 0.1, "wandb_enabled": False})
         self.assertEqual(self.report()["dataset"], "coco32")
+        self.assertIn("coco32", self.markdown())
 
     def test_stdin_and_signals_are_as_without_us(self):
         script = "import signal, sys; print(sys.stdin.read(), [s.name for s in signal.pthread_sigmask(0, [])]," \

@@ -23,11 +23,13 @@ void pt_build_head(const struct pt_build *b)
     struct pt_doc *doc = b->doc;
     const struct pt_value started = pt_report_started(b->profile, &doc->arena);
     const struct pt_value commit = pt_report_commit(b->profile, &doc->arena);
-    const double epochs = run ? run->pipeline.train_epochs : NAN;
+    /* Where no stage is told, they say nothing of the run. */
+    const bool is_told = run && !run->pipeline.not_passed_on;
+    const double epochs = is_told ? run->pipeline.train_epochs : NAN;
     const pt_i64 wall_ns = pt_profile_wall_ns(b->profile);
     doc->run = b->profile->session->name;
     doc->started_utc = started.type == PT_VALUE_TEXT ? started.text : NULL;
-    doc->dataset = run ? run->pipeline.dataset : NULL;
+    doc->dataset = is_told ? run->pipeline.dataset : NULL;
     doc->epochs = epochs > 0 ? floor(epochs) : NAN;
     doc->duration_s = wall_ns > 0 ? (double)wall_ns / 1e9 : NAN;
     pt_doc_line(&doc->head, "run", "Run", PT_SHOW_TEXT, pt_text(doc->run));
