@@ -11,7 +11,7 @@
 #include "own_functions.h"
 #include "pickling.h"
 
-enum { FEWEST_REQUESTS = 10, FEWEST_POOLS = 2 /* after the first one */ };
+enum { FEWEST_REQUESTS = 10, FEWEST_POOLS = 2 /* after the first one */, FEWEST_REPLACED = 4 };
 #define LEAST_PICKLING 0.15 /* of what the starts of workers are waited for */
 
 static bool complain(struct pt_profile *profile, struct pt_finding *finding, enum pt_worker_complaint which,
@@ -91,10 +91,20 @@ bool pt_rule_pools_made_again(struct pt_profile *profile, pt_i64 stage, struct p
 {
     const struct pt_metrics *metrics = &profile->metrics;
     (void)stage;
-    if (!(pt_finding_number(finding, metrics, "helpers.again.pools.count") >= FEWEST_POOLS) ||
-        pt_worker_complaint(profile, finding) != PT_WORKERS_FINE)
+    const bool is_made_again = pt_finding_number(finding, metrics, "helpers.again.pools.count") >= FEWEST_POOLS;
+    const bool is_replaced = pt_finding_number(finding, metrics, "helpers.again.replaced.count") >= FEWEST_REPLACED;
+    if (!(is_made_again || is_replaced) || pt_worker_complaint(profile, finding) != PT_WORKERS_FINE)
         return false;
     finding->is_wait = true;
+    if (!is_made_again) {
+        finding->gain_upper_s = pt_finding_number(finding, metrics, "helpers.again.empty_s");
+        finding->remedy = "keep the processes of the pool: no maxtasksperchild, or a larger one";
+        pt_finding_add_metrics(
+            finding, &profile->metrics,
+            "replaced_workers:helpers.again.replaced.count empty_s:helpers.again.empty_s where:place");
+        pt_finding_add_rows(finding, metrics, "helpers.workers", "busy_s");
+        return true;
+    }
     finding->gain_upper_s = pt_finding_number(finding, metrics, "helpers.again.start_s") +
                             pt_finding_number(finding, metrics, "helpers.again.end_s");
     pt_finding_add_metrics(finding, &profile->metrics,

@@ -85,6 +85,7 @@ CASES = [
     case("worker_imbalance.py"),
     case("pickled_data.py", place=["python"]),
     case("pools_made_again.py", place=["python"], remedy="once"),
+    Case("one_task_per_child.py", "pools_made_again", place=["python"], remedy="maxtasksperchild"),
     Case("spawned_pools.py", "pools_made_again", place=["python"], remedy="once"),
     Case("slow_worker.py", "worker_imbalance", needs_torch=True),
     case("rank_imbalance.py", needs_torch=True),

@@ -39,6 +39,7 @@ static const struct {
     {"pools_made_again",
      {{"helpers.again.start_s", 3}, {"helpers.again.end_s", 0.2}, {"helpers.again.pools.count", 3}},
      1},
+    {"pools_made_again", {{"helpers.again.empty_s", 3}, {"helpers.again.replaced.count", 12}}, 3},
     /* it takes its data from them itself, in many pieces: a DataLoader */
     {"pools_made_again",
      {{"helpers.again.start_s", 3},

@@ -317,6 +317,17 @@ static void waited(struct pt_children *children, const struct pt_event *e, enum 
     }
 }
 
+/* When it began to ask for work, and last gave something back. */
+static void note_turn(struct pt_children_process *own, const struct pt_event *e, enum pt_time_part part)
+{
+    const bool is_local = pt_channel_of_event(e) == PT_CHANNEL_LOCAL;
+    const bool receives = e->desc->kind == PT_KIND_io_read || e->desc->kind == PT_KIND_net_receive;
+    if (!own->asked_ns && (e->desc->kind == PT_KIND_lock_sem || (receives && is_local)))
+        own->asked_ns = e->start_ns;
+    if (part != PT_PART_native && pt_sends(e) && is_local)
+        own->last_sent_ns = pt_event_end_ns(e);
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct pt_children *children = state;
@@ -337,9 +348,7 @@ static void event(void *state, const struct pt_event *e)
     if (own->is_worker) {
         note_import(own, e);
         worked(own, e, part);
-        own->last_sent_ns = part != PT_PART_native && pt_sends(e) && pt_channel_of_event(e) == PT_CHANNEL_LOCAL
-                                ? pt_event_end_ns(e)
-                                : own->last_sent_ns;
+        note_turn(own, e, part);
     }
     waited(children, e, part);
 }

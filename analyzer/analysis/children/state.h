@@ -16,6 +16,7 @@ struct pt_children_process { /* one process, its main thread */
     double fork_ns;     /* that making it took */
     pt_i64 ready_ns;  /* of a worker: when it last opened a module or library before its parent had anything from it */
     pt_i64 loaded_ns; /* of a worker: the same, without what it imports half a second and more after the last of it */
+    pt_i64 asked_ns;  /* of a worker: when its main thread first asked for work, or for the lock of its queue */
     pt_i64 last_sent_ns; /* of a worker: when its main thread last gave something to another process */
     pt_i64 last_fork_ns; /* end of the last fork of its main thread */
     pt_i64 first_worker_ns, first_command_ns, last_command_end_ns; /* of children that are no workers */
