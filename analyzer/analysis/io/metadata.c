@@ -38,7 +38,8 @@ struct calls {
     pt_u64 events, around_ns;   /* around: gaps between them */
     pt_u64 changes, changes_ns; /* with the gaps before them */
     pt_u64 opens, changing_opens, closes,
-        closes_ns; /* the closes of files that were made or emptied are changes, too */
+        closes_ns;                        /* the closes of files that were made or emptied are changes, too */
+    pt_u64 preparing_calls, preparing_ns; /* right behind opens that change */
     struct {
         pt_u64 calls, failed, stats, ns, around_ns;
     } of_imports;
@@ -49,7 +50,7 @@ struct metadata {
     PT_VEC(struct directory);
     struct pt_file_table directories;
     struct pt_intern names;
-    struct pt_gaps gaps;
+    struct pt_gaps gaps, preparing_gaps;
     struct calls *stages;
     pt_u64 *imports_ns; /* by process */
 };
@@ -117,6 +118,28 @@ static bool is_change(const struct pt_event *e)
     }
 }
 
+/* What an interpreter asks of a file that it has just opened, with its own way from one to the next: how large it is,
+ * and where it stands. Python's open(): fstat and two seeks. */
+#define MOST_PREPARING 3
+
+static void note_preparing(struct metadata *metadata, struct calls *calls, const struct pt_event *e)
+{
+    const bool is_open = e->desc->kind == PT_KIND_io_open && is_change(e);
+    const bool prepares = e->desc->kind == PT_KIND_io_seek || e->desc->kind == PT_KIND_meta_stat;
+    const pt_u64 gap_ns = pt_gap_before(&metadata->preparing_gaps, e, is_open || prepares, LONGEST_GAP_NS);
+    if (!prepares || !gap_ns)
+        return;
+    calls->preparing_calls++;
+    calls->preparing_ns += (pt_u64)e->duration_ns + gap_ns;
+}
+
+/* No more of them than the opens can have had: others seek and ask, too. */
+static double preparing_s(const struct calls *seen)
+{
+    const double calls = (double)seen->preparing_calls, most = MOST_PREPARING * (double)seen->changing_opens;
+    return calls > 0 ? (double)seen->preparing_ns / 1e9 * fmin(1, most / calls) : 0;
+}
+
 static bool is_about_files(pt_u32 kind)
 {
     const enum pt_call_class which = pt_call_class_of(kind);
@@ -141,6 +164,7 @@ static void event(void *state, const struct pt_event *e)
     const bool counts = is_about_files(e->desc->kind);
     struct calls *calls = &metadata->stages[stage];
     const pt_u64 around_ns = pt_gap_before(&metadata->gaps, e, counts, LONGEST_GAP_NS);
+    note_preparing(metadata, calls, e);
     calls->around_ns += around_ns;
     calls->events += counts && e->desc->kind != PT_KIND_meta_read_dir; /* of many entries, one event */
     calls->opens += e->desc->kind == PT_KIND_io_open;
@@ -271,7 +295,7 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
     pt_metrics_set(metrics, scope, "meta.wait_s", pt_real(wait_s));
     pt_metrics_set(metrics, scope, "meta.cost_s", pt_real(all_s - changes_s));
     pt_metrics_set(metrics, scope, "meta.changes.calls", pt_integer(pt_whole(scale * (double)seen->changes)));
-    pt_metrics_set(metrics, scope, "meta.changes.cost_s", pt_real(changes_s + rewrites_s));
+    pt_metrics_set(metrics, scope, "meta.changes.cost_s", pt_real(changes_s + rewrites_s + scale * preparing_s(seen)));
     pt_metrics_set(metrics, scope, "meta.rate.calls_per_s",
                    wall_s > 0 ? pt_real(calls / wall_s) : pt_unknown("the stage took no time"));
     const struct pt_kind_totals stat = pt_profile_stage_totals(profile, stage, PT_KIND_meta_stat);
@@ -297,6 +321,7 @@ static void finish(void *state, struct pt_profile *profile)
     pt_file_table_fini(&metadata->directories);
     pt_intern_fini(&metadata->names);
     pt_gaps_fini(&metadata->gaps);
+    pt_gaps_fini(&metadata->preparing_gaps);
     free(metadata->stages);
     free(metadata->imports_ns);
 }

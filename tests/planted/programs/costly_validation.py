@@ -9,7 +9,7 @@ EPOCHS = 8
 
 
 def run(is_fixed):
-    net, held_out = epochs.model(1000), DataLoader(epochs.samples(8_000), batch_size=64)
+    net, held_out = epochs.model(1000), DataLoader(epochs.samples(24_000), batch_size=64)
 
     def validate(epoch):
         if is_fixed and epoch < EPOCHS - 1:
