@@ -276,10 +276,7 @@ static void put_outcome(struct pt_str *out, const struct pt_doc *doc)
 static void put_findings(struct pt_str *out, const struct pt_doc *doc)
 {
     const char *const nothing[] = {doc->observations.n ? "No problem was found." : PT_DOC_NO_PROBLEM};
-    put_heading(out,
-                doc->findings.n ? "Findings (upper bounds: what was measured and a tenth more; they may overlap)"
-                                : "Findings",
-                2);
+    put_heading(out, doc->findings.n ? PT_DOC_FINDINGS : "Findings", 2);
     for (size_t i = 0; i < doc->findings.n; i++)
         put_finding(out, &doc->findings.items[i]);
     if (!doc->findings.n)

@@ -240,6 +240,7 @@ struct pt_doc {
 };
 
 /* What is said where there is neither a finding nor an observation. */
+#define PT_DOC_FINDINGS "Findings (upper bounds: what was measured and a tenth more; they may overlap)"
 #define PT_DOC_NO_PROBLEM "No problem was found, and no part of the time is large."
 
 /* An empty document. Free it with pt_doc_free. */

@@ -22,7 +22,7 @@ static void put_findings(const struct pt_text_out *t, const struct pt_doc *doc)
 {
     const char *const nothing[] = {PT_DOC_NO_PROBLEM};
     if (doc->findings.n || !doc->observations.n)
-        pt_text_heading(t, doc->findings.n ? "Findings (upper bounds: what was measured and a tenth more; they may overlap)" : "Findings");
+        pt_text_heading(t, doc->findings.n ? PT_DOC_FINDINGS : "Findings");
     if (!doc->findings.n && !doc->observations.n)
         pt_text_texts(t, nothing, 1);
     for (size_t i = 0; i < doc->findings.n; i++)
