@@ -134,7 +134,8 @@ bool pt_rule_pickled_data(struct pt_profile *profile, pt_i64 stage, struct pt_fi
         return false;
     pt_finding_add_evidence(finding, "pickling_s", pt_real(pickling.cpu_s));
     pt_finding_add_evidence(finding, "page_fault_cpu_s", pt_real(pickling.fault_s));
-    pt_finding_add_metrics(finding, metrics,
-                           "cpu_s:cpu.total_s workers:helpers.workers.at_once wait_s:helpers.wait_s where:place");
+    pt_finding_add_metrics(
+        finding, metrics,
+        "cpu_s:cpu.total_s workers:helpers.workers.at_once workers_wait_s:helpers.wait_s where:place");
     return true;
 }

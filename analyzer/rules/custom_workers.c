@@ -21,7 +21,7 @@ static bool complain(struct pt_profile *profile, struct pt_finding *finding, enu
         return false;
     finding->gain_upper_s = pt_finding_number(finding, &profile->metrics, cost);
     pt_finding_add_metrics(finding, &profile->metrics,
-                           "wait_s:helpers.wait_s workers:helpers.workers.at_once "
+                           "workers_wait_s:helpers.wait_s workers:helpers.workers.at_once "
                            "workers_started:helpers.workers.count cpus:machine.cpus "
                            "workers_busy_percent:helpers.busy_percent workers_on_cpu_percent:helpers.cpu_percent "
                            "workers_in_files_percent:helpers.file_percent "
@@ -266,9 +266,10 @@ bool pt_rule_worker_imbalance(struct pt_profile *profile, pt_i64 stage, struct p
         (complaint != PT_WORKERS_FINE || !(pt_finding_number(finding, metrics, "helpers.imbalance.ratio") >= 1.3)))
         return false;
     finding->gain_upper_s = pt_finding_number(finding, metrics, "helpers.imbalance.cost_s");
-    pt_finding_add_metrics(finding, metrics,
-                           "busiest_s:helpers.imbalance.most_s mean_s:helpers.imbalance.mean_s "
-                           "busiest_pid:helpers.imbalance.pid workers:helpers.workers.at_once wait_s:helpers.wait_s");
+    pt_finding_add_metrics(
+        finding, metrics,
+        "busiest_s:helpers.imbalance.most_s mean_s:helpers.imbalance.mean_s "
+        "busiest_pid:helpers.imbalance.pid workers:helpers.workers.at_once workers_wait_s:helpers.wait_s");
     pt_finding_add_rows(finding, metrics, "helpers.workers", "busy_s");
     return true;
 }
