@@ -44,6 +44,7 @@ static void begin(void *state, struct pt_profile *profile)
     children->processes = pt_calloc(session->n_processes, sizeof *children->processes);
     children->stages = pt_calloc(profile->stages.n, sizeof *children->stages);
     children->wait_for_waiters = pt_wait_for_waiters(session);
+    children->hears = pt_calloc(pt_n_threads(&profile->facts->ids) + 1, sizeof *children->hears);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         struct pt_children_process *own = &children->processes[process->index];
@@ -294,6 +295,17 @@ static void worked(struct pt_children_process *own, const struct pt_event *e, en
         own->lock_ns += ns;
 }
 
+/* What it takes results with is a thread that waits for workers; another one works itself: PyTorch's that makes the
+ * backward pass. */
+static bool is_for_own_thread(const struct pt_children *children, const struct pt_event *e)
+{
+    const struct pt_span *span = &children->facts->call.span;
+    if (span->blocker_kind != PT_BLOCKER_THREAD || children->hears[span->blocker])
+        return false;
+    const struct pt_thread *other = pt_thread_of_number(&children->facts->ids, span->blocker);
+    return other->process == e->process && other != e->thread;
+}
+
 /* What a main thread waits for, as far as it may be its children. */
 static void waited(struct pt_children *children, const struct pt_event *e, enum pt_time_part part)
 {
@@ -307,7 +319,8 @@ static void waited(struct pt_children *children, const struct pt_event *e, enum 
     case PT_KIND_lock_sem:
     case PT_KIND_lock_cond:
     case PT_KIND_wait_thread:
-        if (part != PT_PART_gil_wait && has_workers_now(&children->processes[e->process->index], e))
+        if (part != PT_PART_gil_wait && has_workers_now(&children->processes[e->process->index], e) &&
+            !is_for_own_thread(children, e))
             waited_for_worker(children, e);
         break;
     default:
@@ -341,8 +354,10 @@ static void event(void *state, const struct pt_event *e)
         forked(children, e);
     if (own->is_worker && pt_channel_of_event(e) != PT_CHANNEL_FILE)
         note_service(children, e);
-    if (own->has_workers && part == PT_PART_data_wait)
+    if (own->has_workers && part == PT_PART_data_wait) {
         note_results(children, e);
+        children->hears[pt_thread_number(&children->facts->ids, e->thread)] = true;
+    }
     if (!pt_is_main_thread(e))
         return;
     if (own->is_worker) {
@@ -388,6 +403,7 @@ static void finish(void *state, struct pt_profile *profile)
     free(children->processes);
     free(children->stages);
     free(children->wait_for_waiters);
+    free(children->hears);
     free(children->commands.items);
     free(children->pools.items);
     pt_map_fini(&children->by_command);

@@ -72,6 +72,7 @@ struct pt_children {
     struct {
         PT_VEC(struct pt_child_command);
     } commands;
+    bool *hears; /* by number of a thread: it has waited for data, which may be what workers send */
     struct pt_children_waits pools;
     struct pt_map by_command; /* stage, interned text */
     struct pt_intern texts;
