@@ -28,6 +28,9 @@ enum pt_stack_cost {
     PT_STACK_TRAINING_S,     /* of the critical ones, those from the first of its training to the last */
     PT_STACK_TRAINING_OWN_S, /* of that, outside of a framework's operations */
     PT_STACK_BESIDE_S,       /* of training, outside of loaders, modules, backward passes and optimizers */
+    PT_STACK_BEHIND_S,       /* of that, called behind the backward pass of each step */
+    PT_STACK_BEHIND_OWN_S,   /* of that, outside of operations on tensors */
+    PT_STACK_IN_CALLS_S,     /* of training, in recorded calls */
     PT_STACK_BACKWARD_S,     /* of the critical ones, in backward passes */
     PT_STACK_FETCH_S,        /* of the steps, where a data loader without workers reads samples */
     PT_STACK_CALL_S,         /* in recorded calls of a part of the time account, waiting or running */

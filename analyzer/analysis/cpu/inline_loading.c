@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "facts/python/frames.h"
+#include "behind_steps.h"
 #include "facts/state.h"
 #include "util/auto.h"
 #include "util/mem.h"
@@ -33,7 +34,11 @@ struct share {
     double all, decoder, arrays, framework, operation, python, backward;
     double fetch, decoder_fetch; /* in a loader: what is no decoder, and what is */
     double framework_fetch;      /* of framework, in a loader */
-    double in_training_s;        /* from its first to its last */
+    double python_fetch;         /* of python, in a loader */
+    struct {
+        double framework, operation, python; /* called behind the backward passes: no part of a step */
+    } behind;
+    double in_training_s; /* from its first to its last */
 };
 
 static bool begins(const char *text, const char *const *beginnings)
@@ -166,6 +171,7 @@ pt_u16 *pt_training_codes(const struct pt_cpu_view *view)
     }
     for (size_t i = 1; i < view->frames.n; i++)
         kinds[i] |= bodies[i] ? PT_IN_OPERATION : 0;
+    pt_mark_behind_steps(view, kinds);
     return kinds;
 }
 
@@ -208,7 +214,12 @@ static void count(struct share *share, pt_u16 kind, bool is_outside_calls, bool 
     share->framework += dispatches;
     share->framework_fetch += is_fetch && dispatches;
     share->fetch += is_fetch && is_outside_calls;
-    share->python += !is_framework && is_outside_calls && runs_python;
+    const bool is_python = !is_framework && is_outside_calls && runs_python, is_behind = pt_is_behind_steps(kind);
+    share->python += is_python;
+    share->python_fetch += is_fetch && is_python;
+    share->behind.operation += is_behind && is_framework && !dispatches;
+    share->behind.framework += is_behind && dispatches;
+    share->behind.python += is_behind && is_python;
 }
 
 static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu, pt_u32 thread)
@@ -257,6 +268,18 @@ static double decoded(const struct share *share, double share_read)
     return share->decoder - (has_loader(share) || share_read >= LEAST_READ_OF_ARRAYS ? 0 : share->arrays);
 }
 
+static void set_parts(struct pt_metrics *metrics, struct pt_scope scope, const struct share *share, double sample_s)
+{
+    pt_metrics_set(metrics, scope, "training.operations_s", pt_real(share->operation * sample_s));
+    pt_metrics_set(metrics, scope, "training.dispatch_s", pt_real(share->framework * sample_s));
+    pt_metrics_set(metrics, scope, "training.python_s", pt_real(share->python * sample_s));
+    pt_metrics_set(metrics, scope, "training.loading.dispatch_s", pt_real(share->framework_fetch * sample_s));
+    pt_metrics_set(metrics, scope, "training.loading.python_s", pt_real(share->python_fetch * sample_s));
+    pt_metrics_set(metrics, scope, "training.behind.operations_s", pt_real(share->behind.operation * sample_s));
+    pt_metrics_set(metrics, scope, "training.behind.dispatch_s", pt_real(share->behind.framework * sample_s));
+    pt_metrics_set(metrics, scope, "training.behind.python_s", pt_real(share->behind.python * sample_s));
+}
+
 /* What Python takes more than its part of a training loop prepares data. */
 void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view, pt_u32 main_thread)
 {
@@ -283,11 +306,9 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     pt_metrics_set(metrics, scope, "training.preparing_percent",
                    share.in_training_s > 0 ? pt_real(100 * preparing_s / fmin(share.in_training_s, wall_s))
                                            : pt_unknown(NULL));
-    pt_metrics_set(metrics, scope, "training.operations_s", pt_real(share.operation * sample_s));
-    pt_metrics_set(metrics, scope, "training.dispatch_s", pt_real(share.framework * sample_s));
+    set_parts(metrics, scope, &share, sample_s);
     pt_metrics_set(metrics, scope, "training.dispatch_in_loading_percent",
                    share.framework > 0 ? pt_real(100 * share.framework_fetch / share.framework) : pt_unknown(NULL));
-    pt_metrics_set(metrics, scope, "training.python_s", pt_real(share.python * sample_s));
     pt_metrics_set(metrics, scope, "training.preparing_s", pt_real(preparing_s));
     if (pt_value_number(pt_metrics_get(metrics, scope, "helpers.workers.count")) > 0)
         return;

@@ -154,6 +154,20 @@ static void take(double *from, bool is_so, double s)
     *from = is_so ? fmax(*from - s, 0) : *from;
 }
 
+/* Of a thread's sample in a training, from its first step to its last. */
+static void add_training(double *cost, const struct pt_cpu_state *state, pt_u16 code, double s)
+{
+    const bool is_own = !(code & (PT_IN_FRAMEWORK | PT_IN_OPERATION | PT_IN_SAVING));
+    const bool is_beside = !(code & PT_IN_PHASE) && state->part != PT_PART_gpu_wait + 1;
+    const bool is_behind = is_beside && pt_is_behind_steps(code);
+    cost[PT_STACK_TRAINING_S] += s;
+    cost[PT_STACK_TRAINING_OWN_S] += is_own ? s : 0;
+    cost[PT_STACK_BESIDE_S] += is_beside ? s : 0;
+    cost[PT_STACK_BEHIND_S] += is_behind ? s : 0;
+    cost[PT_STACK_BEHIND_OWN_S] += is_behind && !(code & (PT_IN_OPERATION | PT_IN_SAVING)) ? s : 0;
+    cost[PT_STACK_IN_CALLS_S] += state->part ? s : 0;
+}
+
 static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 critical,
                                       const pt_u16 *codes)
 {
@@ -167,17 +181,14 @@ static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *
         if (!(state->flags & PT_CPU_RAN) || codes[frame] & PT_IN_IMPORT)
             continue;
         const bool is_own = !(codes[frame] & (PT_IN_FRAMEWORK | PT_IN_OPERATION | PT_IN_SAVING));
-        const bool trains = state->start_ns >= training.start_ns && state->start_ns <= training.end_ns;
         double *cost = cost_at(sums, frame, PT_STACK_ANY_PART);
         cost[PT_STACK_CRITICAL_S] += s;
         cost[PT_STACK_CRITICAL_OWN_S] += is_own ? s : 0;
-        cost[PT_STACK_TRAINING_S] += trains ? s : 0;
-        cost[PT_STACK_TRAINING_OWN_S] += trains && is_own ? s : 0;
+        cost[PT_STACK_BACKWARD_S] += codes[frame] & PT_IN_BACKWARD ? s : 0;
         /* Set-up prepares nothing for a step. The same samples are in it with the weight that all threads have. */
         take(&cost[PT_STACK_PREPARING_S], is_own && state->start_ns < training.start_ns, view->shared_s[critical]);
-        const bool is_beside = trains && !(codes[frame] & PT_IN_PHASE) && state->part != PT_PART_gpu_wait + 1;
-        cost[PT_STACK_BESIDE_S] += is_beside ? s : 0;
-        cost[PT_STACK_BACKWARD_S] += codes[frame] & PT_IN_BACKWARD ? s : 0;
+        if (state->start_ns >= training.start_ns && state->start_ns <= training.end_ns)
+            add_training(cost, state, codes[frame], s);
     }
 }
 
