@@ -114,15 +114,38 @@ bool pt_rule_pools_made_again(struct pt_profile *profile, pt_i64 stage, struct p
     return true;
 }
 
+/* What the steps of a training compute. */
+struct computed {
+    double dispatch_s, python_s, operations_s;
+    bool is_in_loading; /* most of it */
+};
+
+/* Not what is called behind them, nor what a loader does beside a model: larger batches save nothing of either. */
+static struct computed in_steps(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    struct computed steps = {
+        .dispatch_s = pt_finding_number(finding, metrics, "training.dispatch_s") -
+                      pt_finding_number_or_0(finding, metrics, "training.behind.dispatch_s"),
+        .python_s = pt_finding_number(finding, metrics, "training.python_s") -
+                    pt_finding_number_or_0(finding, metrics, "training.behind.python_s"),
+        .operations_s = pt_finding_number(finding, metrics, "training.operations_s") -
+                        pt_finding_number_or_0(finding, metrics, "training.behind.operations_s"),
+        .is_in_loading = pt_finding_number(finding, metrics, "training.dispatch_in_loading_percent") >= 50,
+    };
+    if (!steps.is_in_loading) {
+        steps.dispatch_s -= pt_finding_number_or_0(finding, metrics, "training.loading.dispatch_s");
+        steps.python_s -= pt_finding_number_or_0(finding, metrics, "training.loading.python_s");
+    }
+    return steps;
+}
+
 /* Operations hardly matter beside what finds out which to do; less clearly where samples are made of them, for the
  * model's are among them. */
 static bool is_dispatch(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {
-    const double operations_s = pt_finding_number(finding, metrics, "training.operations_s");
-    const double dispatch_s = pt_finding_number(finding, metrics, "training.dispatch_s");
-    const double python_s = pt_finding_number(finding, metrics, "training.python_s");
-    const double times = pt_finding_number(finding, metrics, "training.dispatch_in_loading_percent") >= 50 ? 2 : 4;
-    return dispatch_s >= python_s / 3 && dispatch_s + python_s >= times * operations_s &&
+    const struct computed steps = in_steps(finding, metrics);
+    return steps.dispatch_s >= steps.python_s / 3 &&
+           steps.dispatch_s + steps.python_s >= (steps.is_in_loading ? 2 : 4) * steps.operations_s &&
            !(pt_finding_number(finding, metrics, "gpu.kernels.calls") > 0);
 }
 
@@ -130,14 +153,17 @@ static bool is_dispatch(const struct pt_finding *finding, const struct pt_metric
 bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    const double dispatch_s = pt_finding_number(finding, metrics, "training.dispatch_s");
+    const struct computed steps = in_steps(finding, metrics);
+    const double share = steps.dispatch_s / pt_finding_number(finding, metrics, "training.dispatch_s");
     (void)stage;
-    if (!is_dispatch(finding, metrics) || !(pt_finding_number(finding, metrics, "training.dispatch_percent") >= 10))
+    if (!is_dispatch(finding, metrics) ||
+        !(share * pt_finding_number(finding, metrics, "training.dispatch_percent") >= 10))
         return false;
-    finding->gain_upper_s = dispatch_s + pt_finding_number(finding, metrics, "training.python_s");
-    pt_finding_add_metrics(finding, metrics,
-                           "dispatch_s:training.dispatch_s python_s:training.python_s "
-                           "operations_s:training.operations_s alloc_calls:heap.allocs.calls");
+    finding->gain_upper_s = steps.dispatch_s + steps.python_s;
+    pt_finding_add_evidence(finding, "dispatch_s", pt_real(steps.dispatch_s));
+    pt_finding_add_evidence(finding, "python_s", pt_real(steps.python_s));
+    pt_finding_add_evidence(finding, "operations_s", pt_real(steps.operations_s));
+    pt_finding_add_metrics(finding, metrics, "alloc_calls:heap.allocs.calls");
     return true;
 }
 
@@ -148,12 +174,15 @@ bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt
 #define LEAST_OF_FUNCTION_PERCENT 10
 #define LEAST_FRAMEWORK 0.1
 #define ABOUT_THE_SAME 0.9
-#define LEAST_OWN 0.5 /* of a step of a training, about a third */
+#define LEAST_OWN 0.5  /* of a step of a training, about a third */
+#define MOSTLY_OWN 0.8 /* of what is behind the steps: operations on tensors are the rest */
+#define MOSTLY_BEHIND 0.5
 
 static bool keeps_waiting(const struct pt_own_functions *functions, const struct pt_own_function *one)
 {
     return !pt_own_function_trains(one) &&
-           (pt_own_function_is_leaf(functions, one, LEAST_OWN) || pt_own_function_is_python(functions, one));
+           (pt_own_function_is_leaf(functions, one, LEAST_OWN) || pt_own_function_is_python(functions, one) ||
+            pt_own_function_is_behind(functions, one));
 }
 
 /* Of functions that cost about the same, each called by the one before, the one that does most itself. */
@@ -195,7 +224,8 @@ static bool is_in_function(const struct pt_stack *stack, const struct pt_own_fun
     return false;
 }
 
-/* Of the function's time, what native code takes that it calls: NumPy's, say. */
+/* Of the function's time, what native code takes that it calls: NumPy's, say. To find out which tiny operation to do,
+ * behind a step, is none: a loop in Python asks for each. */
 static double native_percent(const struct pt_profile *profile, pt_i64 stage, const struct pt_own_function *function)
 {
     double all_s = 0, native_s = 0;
@@ -209,48 +239,130 @@ static double native_percent(const struct pt_profile *profile, pt_i64 stage, con
                !(stack->frames[top].flags & PT_FRAME_OF_PYTHON))
             top++;
         all_s += stack->cost[PT_STACK_TRAINING_S];
-        native_s +=
-            stack->frames[top].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_OF_PYTHON) ? 0 : stack->cost[PT_STACK_TRAINING_S];
+        const double dispatch_s = fmax(stack->cost[PT_STACK_BEHIND_OWN_S] - stack->cost[PT_STACK_TRAINING_OWN_S], 0);
+        native_s += stack->frames[top].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_OF_PYTHON)
+                        ? 0
+                        : stack->cost[PT_STACK_TRAINING_S] - dispatch_s;
     }
     return all_s > 0 ? 100 * native_s / all_s : 0;
 }
 
-/* Loops in Python are no cause of what native code computes: to write them in NumPy would do nothing. */
-static void say_if_native(struct pt_profile *profile, pt_i64 stage, const struct pt_own_function *function,
-                          struct pt_finding *finding)
+static void set_percent(struct pt_profile *profile, pt_i64 stage, const char *metric, bool is_so)
 {
-    const double percent = native_percent(profile, stage, function);
-    pt_metrics_set(&profile->metrics, pt_scope_stage((pt_u32)stage), "training.function.mostly_native_percent",
-                   pt_real(percent >= MOSTLY_NATIVE_PERCENT ? 100 : 0));
-    if (percent >= MOSTLY_NATIVE_PERCENT)
+    pt_metrics_set(&profile->metrics, pt_scope_stage((pt_u32)stage), metric, pt_real(is_so ? 100 : 0));
+}
+
+/* For the remedies: loops in Python are no cause of what native code computes, to write them in NumPy would do nothing;
+ * what is called behind the steps prepares no data. */
+static void say_what_it_is(struct pt_profile *profile, pt_i64 stage, bool is_native, bool is_behind,
+                           struct pt_finding *finding)
+{
+    set_percent(profile, stage, "training.function.native_behind_percent", is_native && is_behind);
+    set_percent(profile, stage, "training.function.mostly_native_percent", is_native);
+    set_percent(profile, stage, "training.function.behind_percent", is_behind);
+    if (is_native)
         finding->title = "Native code beside the model (NumPy's, say) keeps the training waiting";
+    if (is_behind)
+        finding->place_kind = PT_PLACE_BEHIND;
+}
+
+/* How long the function is in recorded calls, on files for one; what it computes there is in its CPU time. */
+static double in_calls_s(const struct pt_profile *profile, pt_i64 stage, const struct pt_own_function *function)
+{
+    double s = -function->in_calls_s;
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        const bool is_call = stack->part != PT_STACK_ANY_PART && stack->part != PT_PART_runnable;
+        s += (pt_i64)stack->stage == stage && is_call && stack->cost[PT_STACK_MAIN_CALL_S] > 0 &&
+                     is_in_function(stack, function)
+                 ? stack->cost[PT_STACK_MAIN_CALL_S]
+                 : 0;
+    }
+    return fmax(s, 0);
+}
+
+/* What a training does behind its steps, in the loop itself or in functions: all of it, and what is no operation on
+ * tensors. */
+struct behind {
+    double all_s, own_s;
+};
+
+static struct behind what_is_behind(const struct pt_profile *profile, pt_i64 stage)
+{
+    struct behind behind = {0};
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        behind.all_s += (pt_i64)stack->stage == stage ? stack->cost[PT_STACK_BEHIND_S] : 0;
+        behind.own_s += (pt_i64)stack->stage == stage ? stack->cost[PT_STACK_BEHIND_OWN_S] : 0;
+    }
+    return behind;
+}
+
+static void is_of_function(struct pt_profile *profile, pt_i64 stage, const struct pt_own_function *function,
+                           struct pt_finding *finding)
+{
+    const double function_s = function->with_s - function->modules_s;
+    const double calls_s = in_calls_s(profile, stage, function);
+    const bool is_native = native_percent(profile, stage, function) >= MOSTLY_NATIVE_PERCENT;
+    /* Calls are timed on the clock: they are not stretched by waiting for CPUs. */
+    finding->gain_upper_s =
+        fmax(finding->gain_upper_s, function_s + calls_s / fmax(pt_stretch_of(profile, finding), 1));
+    finding->in_function = function->function;
+    finding->in_file = function->file;
+    pt_finding_add_evidence(finding, "function", pt_text(function->function));
+    pt_finding_add_evidence(finding, "function_s", pt_real(function_s + calls_s));
+    say_what_it_is(profile, stage, is_native, function->behind_s >= MOSTLY_BEHIND * function->with_s, finding);
+}
+
+/* Where no function of the program is known for it: all Python that steps do not need, or all that is behind them. */
+struct without_function {
+    bool is_prepared, is_behind;
+    double s;
+};
+
+static struct without_function without_function(const struct pt_profile *profile, const struct pt_finding *finding,
+                                                bool in_tiny_steps)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    const struct behind behind = what_is_behind(profile, finding->stage);
+    const double training_s = pt_finding_number(finding, metrics, "training.window_s");
+    const double preparing_s = pt_finding_number_or_0(finding, metrics, "training.preparing_s");
+    const double percent = pt_finding_number(finding, metrics, "training.preparing_percent");
+    const bool is_prepared = !in_tiny_steps && percent >= LEAST_PREPARING_PERCENT;
+    const bool is_behind = training_s > 0 && 100 * behind.own_s >= LEAST_PREPARING_PERCENT * training_s &&
+                           behind.own_s >= MOSTLY_OWN * behind.all_s;
+    return (struct without_function){is_prepared, is_behind && behind.own_s >= preparing_s / 2,
+                                     fmax(is_prepared ? preparing_s : 0, is_behind ? behind.all_s : 0)};
+}
+
+/* Steps of tiny operations need Python, but for what is behind them. */
+static bool is_for_function(const struct pt_finding *finding, const struct pt_metrics *metrics,
+                            const struct pt_own_function *function, bool in_tiny_steps)
+{
+    const double training_s = pt_finding_number(finding, metrics, "training.window_s");
+    return training_s > 0 && function->function &&
+           (!in_tiny_steps || function->behind_s >= MOSTLY_BEHIND * function->with_s) &&
+           100 * (function->with_s - function->modules_s) >= LEAST_OF_FUNCTION_PERCENT * training_s;
 }
 
 bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    const double training_s = pt_finding_number(finding, metrics, "training.window_s");
-    const double preparing_s = pt_finding_number(finding, metrics, "training.preparing_s");
-    if (stage < 0 || is_dispatch(finding, metrics) || !trains(finding, metrics) ||
-        pt_finding_number(finding, metrics, "load.in_main.percent") >= 5)
+    if (stage < 0 || !trains(finding, metrics) || pt_finding_number(finding, metrics, "load.in_main.percent") >= 5)
         return false;
+    const bool in_tiny_steps = is_dispatch(finding, metrics);
     const struct pt_own_function function = costliest_function(profile, stage);
-    const bool by_all = pt_finding_number(finding, metrics, "training.preparing_percent") >= LEAST_PREPARING_PERCENT;
-    const double function_s = function.with_s - function.modules_s;
-    const bool by_function = training_s > 0 && function.function &&
-                             100 * function_s >= LEAST_OF_FUNCTION_PERCENT * training_s &&
-                             !(by_all && function_s < preparing_s / 2);
-    if (!by_all && !by_function)
+    const struct without_function all = without_function(profile, finding, in_tiny_steps);
+    const bool by_function = is_for_function(finding, metrics, &function, in_tiny_steps) &&
+                             !(function.with_s - function.modules_s < all.s / 2);
+    if (!all.is_prepared && !all.is_behind && !by_function)
         return false;
     /* What it asks a framework for is for itself, as what it asks NumPy for. */
-    finding->gain_upper_s = fmax(by_all ? preparing_s : 0, by_function ? function_s : 0);
-    if (by_function) {
-        finding->in_function = function.function;
-        finding->in_file = function.file;
-        pt_finding_add_evidence(finding, "function", pt_text(function.function));
-        pt_finding_add_evidence(finding, "function_s", pt_real(function_s));
-        say_if_native(profile, stage, &function, finding);
-    }
+    finding->gain_upper_s = all.s;
+    if (by_function)
+        is_of_function(profile, stage, &function, finding);
+    else
+        say_what_it_is(profile, stage, false, all.is_behind, finding);
     pt_finding_add_metrics(finding, metrics,
                            "preparing_s:training.preparing_s dispatch_s:training.dispatch_s "
                            "operations_s:training.operations_s workers:helpers.workers.at_once");

@@ -27,6 +27,7 @@ enum pt_place_kind {
     PT_PLACE_IMPORTING,  /* who imports, or ends */
     PT_PLACE_TRAINING,   /* of a training, from its first step to its last */
     PT_PLACE_BESIDE,     /* of a training, what is no phase of its steps */
+    PT_PLACE_BEHIND,     /* of that, what is called behind the backward passes */
     PT_PLACE_FETCH,      /* what it reads samples with, in its own process */
     PT_PLACE_FETCH_WAIT, /* what it waits for there, in the part of the finding */
     PT_PLACE_HAND_OVER,  /* where the main thread waits for results of other processes, in any part */

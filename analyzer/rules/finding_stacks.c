@@ -42,6 +42,8 @@ static const struct question {
     [PT_PLACE_TRAINING] = {PT_STACK_TRAINING_S, PT_STACK_STEPS_S, "the CPU time of the training",
                            "the CPU time without imports"},
     [PT_PLACE_BESIDE] = {PT_STACK_BESIDE_S, PT_STACK_BESIDE_S, "the CPU time beside the steps", NULL},
+    [PT_PLACE_BEHIND] = {PT_STACK_BEHIND_S, PT_STACK_BESIDE_S, "the CPU time behind the backward passes",
+                         "the CPU time beside the steps"},
     [PT_PLACE_FETCH] = {PT_STACK_FETCH_S, PT_STACK_PREPARING_S, "the CPU time of loading",
                         "the CPU time outside of the framework"},
     [PT_PLACE_FETCH_WAIT] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time", NULL},

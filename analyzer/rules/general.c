@@ -35,7 +35,8 @@ bool pt_subsumes(const struct pt_finding *specific, const struct pt_finding *gen
 #undef SUBSUMES
 #undef SUBSUMES_OF_WORKERS
     };
-    if (general->stage != specific->stage)
+    /* What comes behind a step is none of the wait for its data. */
+    if (general->stage != specific->stage || (specific->place_kind == PT_PLACE_BEHIND && general->is_wait))
         return false;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (!strcmp(pairs[i].general, general->rule) && !strcmp(pairs[i].specific, specific->rule) &&

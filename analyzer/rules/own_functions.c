@@ -103,6 +103,9 @@ static void add_stack(struct search *search, const struct pt_stack *stack)
         const struct pt_stack_frame *caller = caller_of(stack, i, function);
         function->with_s += stack->cost[search->cost];
         function->beside_s += stack->cost[search->own_cost];
+        function->behind_s += stack->cost[PT_STACK_BEHIND_S];
+        function->behind_own_s += stack->cost[PT_STACK_BEHIND_OWN_S];
+        function->in_calls_s += stack->cost[PT_STACK_IN_CALLS_S];
         function->backward_s += stack->cost[PT_STACK_BACKWARD_S];
         function->modules_s += is_in_module(stack, i) ? stack->cost[search->cost] : 0;
         function->called_s += caller && !is_outermost(caller->function) ? stack->cost[search->cost] : 0;
@@ -149,6 +152,12 @@ bool pt_own_function_is_leaf(const struct pt_own_functions *functions, const str
 bool pt_own_function_is_python(const struct pt_own_functions *functions, const struct pt_own_function *function)
 {
     return function->beside_s >= LEAST_PYTHON * function->with_s && !runs_the_program(functions, function);
+}
+
+bool pt_own_function_is_behind(const struct pt_own_functions *functions, const struct pt_own_function *function)
+{
+    return function->behind_own_s > 0 && function->behind_own_s >= LEAST_PYTHON * function->with_s &&
+           !runs_the_program(functions, function);
 }
 
 bool pt_own_function_trains(const struct pt_own_function *function)

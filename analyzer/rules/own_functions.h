@@ -13,12 +13,15 @@
  * stacks that cost most, as profile->stacks has them. */
 struct pt_own_function {
     const char *file, *function; /* with its comprehensions, which have no name */
-    double own_s;      /* in it and in what it calls but other own functions, without a framework's operations */
-    double with_s;     /* with these */
-    double beside_s;   /* of with_s, outside of a framework's operations, in other own functions as well */
-    double backward_s; /* of with_s, in backward passes */
-    double modules_s;  /* of with_s, in modules: what a model computes */
-    double called_s;   /* of that, called by another own function, not by the outermost code */
+    double own_s;        /* in it and in what it calls but other own functions, without a framework's operations */
+    double with_s;       /* with these */
+    double beside_s;     /* of with_s, outside of a framework's operations, in other own functions as well */
+    double behind_s;     /* of it, called behind the backward pass of each step, and no phase */
+    double behind_own_s; /* of that, outside of operations on tensors */
+    double in_calls_s;   /* of with_s, in recorded calls */
+    double backward_s;   /* of with_s, in backward passes */
+    double modules_s;    /* of with_s, in modules: what a model computes */
+    double called_s;     /* of that, called by another own function, not by the outermost code */
 };
 
 struct pt_own_functions {
@@ -37,6 +40,10 @@ bool pt_own_function_is_leaf(const struct pt_own_functions *functions, const str
 
 /* Whether it does hardly anything but run Python, with all that it calls, and is no function that runs the program. */
 bool pt_own_function_is_python(const struct pt_own_functions *functions, const struct pt_own_function *function);
+
+/* Whether it is called behind the steps, and what it does is Python, and what a framework does around tiny operations:
+ * whatever the steps need, this is none of it. */
+bool pt_own_function_is_behind(const struct pt_own_functions *functions, const struct pt_own_function *function);
 
 /* Whether it is the loop of a training: there are backward passes in it. */
 bool pt_own_function_trains(const struct pt_own_function *function);

@@ -27,7 +27,8 @@ static const char *why_no_stack(const struct pt_profile *profile, const struct p
         1u << PT_PLACE_ALLOCATED | 1u << PT_PLACE_GROWTH | 1u << PT_PLACE_HELD | 1u << PT_PLACE_CHURN;
     const pt_u32 of_cpu = 1u << PT_PLACE_NOWHERE | 1u << PT_PLACE_CPU | 1u << PT_PLACE_STEPS | 1u << PT_PLACE_FORWARD |
                           1u << PT_PLACE_PREPARING | 1u << PT_PLACE_TRAINING | 1u << PT_PLACE_IMPORTING |
-                          1u << PT_PLACE_BESIDE | 1u << PT_PLACE_FETCH | 1u << PT_PLACE_FAULT | 1u << PT_PLACE_FORK;
+                          1u << PT_PLACE_BESIDE | 1u << PT_PLACE_BEHIND | 1u << PT_PLACE_FETCH | 1u << PT_PLACE_FAULT |
+                          1u << PT_PLACE_FORK;
     if (finding->place_kind == PT_PLACE_IMPORT)
         return "no stack of Python was taken in these imports";
     if (of_heap >> finding->place_kind & 1)

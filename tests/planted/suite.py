@@ -62,6 +62,8 @@ CASES = [
     Case("metrics_in_python.py", "python_in_training", needs_torch=True, place=["python"]),
     Case("metrics_beside_workers.py", "python_in_training", needs_torch=True, place=["python"], evidence=("function", "count_hits")),
     Case("matching_in_python.py", "python_in_training", needs_torch=True, place=["python"], evidence=("function", "match")),
+    Case("callback_of_steps.py", "python_in_training", needs_torch=True, place=["python"], remedy="whole tensors", evidence=("function", "on_step_end")),
+    Case("norms_in_lists.py", "python_in_training", needs_torch=True, place=["python"], remedy="less often, on what"),
     case("growing_copies.py", place=["python"], remedy="in a list"),
     Case("growing_tensor.py", "growing_copies", needs_torch=True, place=["python"], remedy="in a list"),
     case("growing_work.py", needs_torch=True, place=["python"]),

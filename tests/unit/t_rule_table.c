@@ -72,7 +72,17 @@ static bool set_of_caller(struct pt_profile *profile, const char *name, double v
         }
     else if (!strcmp(name, "caller.beside_s"))
         pt_stacks_add(&profile->stacks, 0, &caller, 1)->cost[PT_STACK_BESIDE_S] = value;
-    else if (!strcmp(name, "caller.backward_s"))
+    else if (!strcmp(name, "caller.behind_s")) {
+        const struct pt_stack_frame main = {.function = "main", .file = "/app/train.py", .flags = PT_FRAME_OF_PYTHON};
+        struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, (const struct pt_stack_frame[]){caller, main}, 2);
+        stack->part = PT_STACK_ANY_PART;
+        stack->cost[PT_STACK_TRAINING_S] = stack->cost[PT_STACK_BESIDE_S] = value;
+        stack->cost[PT_STACK_BEHIND_S] = stack->cost[PT_STACK_BEHIND_OWN_S] = value;
+    } else if (!strcmp(name, "caller.calls_s")) {
+        struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, &caller, 1);
+        stack->part = PT_PART_file_meta;
+        stack->cost[PT_STACK_CALL_S] = stack->cost[PT_STACK_MAIN_CALL_S] = value;
+    } else if (!strcmp(name, "caller.backward_s"))
         profile->stacks.items[0].cost[PT_STACK_BACKWARD_S] = value;
     else
         return false;
