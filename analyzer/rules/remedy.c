@@ -52,19 +52,34 @@ static bool is_in_stack(const struct pt_finding_stack *stack, const char *patter
     return false;
 }
 
-static bool is_in_stacks(const struct pt_profile *profile, const struct pt_finding *finding, enum pt_place_kind kind,
-                         const char *patterns)
+/* In the line that the finding points to. */
+static bool is_at_place(const struct pt_finding_stack *stack, const struct pt_finding *finding)
+{
+    const struct pt_stack_frame *named = pt_named_frame(stack);
+    return named && finding->place.line && named->line == finding->place.line && named->file == finding->place.file;
+}
+
+/* The share of them; 0 where it is too small. Of a line that does mostly that, all: to free what was there before, for
+ * one, is in no function's stacks. */
+static double share_of_stacks(const struct pt_profile *profile, const struct pt_finding *finding,
+                              enum pt_place_kind kind, const char *patterns)
 {
     struct pt_finding of = *finding;
     struct pt_finding_stacks stacks;
-    double found = 0;
+    double found = 0, in_line = 0, found_in_line = 0;
     of.place_kind = kind;
     pt_finding_stacks(profile, &of, &stacks);
-    for (size_t i = 0; i < stacks.n; i++)
-        found += is_in_stack(&stacks.items[i], patterns) ? stacks.items[i].cost : 0;
-    const bool is_there = stacks.n && found >= LEAST_SHARE * stacks.cost;
+    for (size_t i = 0; i < stacks.n; i++) {
+        const struct pt_finding_stack *stack = &stacks.items[i];
+        const bool is_found = is_in_stack(stack, patterns), is_there = is_at_place(stack, finding);
+        found += is_found ? stack->cost : 0;
+        in_line += is_there ? stack->cost : 0;
+        found_in_line += is_found && is_there ? stack->cost : 0;
+    }
+    const double more = found_in_line > in_line / 2 ? in_line - found_in_line : 0;
+    const double share = stacks.n && found >= LEAST_SHARE * stacks.cost ? (found + more) / stacks.cost : 0;
     pt_finding_stacks_free(&stacks);
-    return is_there;
+    return share;
 }
 
 static bool is_loaded(const struct pt_profile *profile, const struct pt_finding *finding, const char *patterns)
@@ -88,13 +103,16 @@ static bool is_object(const struct pt_finding *finding, const char *patterns)
     return first.type == PT_VALUE_TEXT && has_any(first.text, patterns);
 }
 
-static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profile, const struct pt_finding *finding)
+static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profile, const struct pt_finding *finding,
+                 double *ret_share)
 {
+    *ret_share = 1;
     switch (remedy->seen) {
     case PT_SEEN_STACK:
-        return is_in_stacks(profile, finding, finding->place_kind, remedy->patterns);
+        *ret_share = share_of_stacks(profile, finding, finding->place_kind, remedy->patterns);
+        return *ret_share > 0;
     case PT_SEEN_CPU:
-        return is_in_stacks(profile, finding, PT_PLACE_CPU, remedy->patterns);
+        return share_of_stacks(profile, finding, PT_PLACE_CPU, remedy->patterns) > 0;
     case PT_SEEN_LOADED:
         return is_loaded(profile, finding, remedy->patterns);
     case PT_SEEN_OBJECT:
@@ -128,10 +146,10 @@ static const char *filled_in(struct pt_profile *profile, const struct pt_finding
                              workers_needed(profile, finding), at + sizeof blank - 1);
 }
 
-const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *finding)
+const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *finding, double *ret_share)
 {
     for (const struct pt_remedy *remedy = pt_remedies; finding->stage >= 0 && remedy->rules; remedy++)
-        if (is_for(remedy->rules, finding->rule) && fits(remedy, profile, finding))
+        if (is_for(remedy->rules, finding->rule) && fits(remedy, profile, finding, ret_share))
             return filled_in(profile, finding, remedy->remedy);
     return NULL;
 }

@@ -16,7 +16,8 @@ struct pt_remedy {
 };
 extern const struct pt_remedy pt_remedies[];
 
-/* The remedy of the first row that fits, with what was measured in place of N; NULL = none does. */
-const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *finding);
+/* The remedy of the first row that fits, with what was measured in place of N; NULL = none does. ret_share: of the
+ * finding's own stacks those that the row names; 1 where it goes by something else. */
+const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *finding, double *ret_share);
 
 #endif

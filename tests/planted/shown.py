@@ -35,13 +35,14 @@ WITHOUT_GAIN = {
     "gpu_large_gaps": NO_GPU, "gpu_launch_bound": NO_GPU, "gpu_pageable_copies": NO_GPU, "gpu_synchronous_copies": NO_GPU, "gpu_module_load": NO_GPU,
     "gpu_values_one_by_one": NO_GPU,
     "gpu_allocation_churn": NO_GPU, "gpu_collective_imbalance": NO_GPU, "gpu_memory_full": NO_GPU, "gpu_data_incomplete": NO_GPU,
-    "cpu_saturated": "an observation: all CPUs work", "beside_the_steps": "an observation: planted `clean_watched_weights`", "importing": "an observation, once in each run: planted `clean_imports`",
+    "cpu_saturated": "an observation: all CPUs work", "importing": "an observation, once in each run: planted `clean_imports`",
     "high_memory": OF_MEMORY,
     "trace_cut_short": NO_SECONDS, "events_lost": NO_SECONDS, "nothing_captured": NO_SECONDS,
     "cpu_above_threshold": LIMIT, "memory_above_threshold": LIMIT, "memory_growth_above_threshold": LIMIT, "disk_above_threshold": LIMIT,
 }
 # rule: programs or stories that look alike, beside planted `like_RULE`
 ALIKE = {
+    "beside_the_steps": "planted `clean_watched_weights`",
     "too_few_workers": "planted `clean_two_loaders`, `clean_training`", "dataloader_cpu_bound": "planted `clean_training`",
     "dataloader_disk_bound": "planted `clean_training`", "too_many_workers": "planted `clean_two_loaders`",
     "worker_imbalance": "planted `clean_two_loaders`, random `balanced_pool`", "loading_in_main": "random `healthy_training`",
