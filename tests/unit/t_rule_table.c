@@ -140,6 +140,8 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
         {"line.inflates_s", "inflate", NULL, PT_STACK_STEPS_S},
         {"line.masks_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_TRAINING_S},
         {"line.sorts_s", "sort", NULL, PT_STACK_STEPS_S},
+        {"line.filters_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
+        {"line.rows_s", "DataFrame.iterrows", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
         {"line.commands_s", "Popen.communicate", "/lib/python3.11/subprocess.py", PT_STACK_WORKER_S},
         {"line.decodes_s", "decode", NULL, PT_STACK_WORKER_S},
         {"line.beside_s", "sort", NULL, PT_STACK_BESIDE_S},
@@ -162,6 +164,24 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
         return true;
     }
     return false;
+}
+
+/* Seconds in which a line has a pattern compiled, or found among those that are kept. True = that was no metric. */
+static bool set_of_patterns(struct pt_profile *profile, const char *name, double value)
+{
+    static const struct pt_stack_frame frames[] = {
+        {.function = "_code", .file = "/lib/python3.11/re/_compiler.py", .flags = PT_FRAME_OF_PYTHON | PT_FRAME_SERVES},
+        {.function = "_compile",
+         .file = "/lib/python3.11/re/__init__.py",
+         .flags = PT_FRAME_OF_PYTHON | PT_FRAME_SERVES},
+        {.function = "mask", .file = "/app/train.py", .line = 11, .flags = PT_FRAME_OF_PYTHON}};
+    const bool is_compiled = !strcmp(name, "patterns.compiled_s");
+    if (!is_compiled && strcmp(name, "patterns.found_s") != 0)
+        return false;
+    struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, frames + !is_compiled, is_compiled ? 3 : 2);
+    stack->part = PT_STACK_ANY_PART;
+    stack->cost[PT_STACK_STEPS_S] = value;
+    return true;
 }
 
 /* A function of Python that reads a file of 1 MB, called by another one. True = that was no metric. */
@@ -209,7 +229,7 @@ static bool fires(const char *rule, const struct figure *figures, double last)
         if (!isnan(value) && !set_of_process(&process, figures[i].metric, value) &&
             !set_of_reader(&profile, figures[i].metric, value) && !set_of_caller(&profile, figures[i].metric, value) &&
             !set_of_pickling(&profile, figures[i].metric, value) && !set_of_line(&profile, figures[i].metric, value) &&
-            !set_of_model(&profile, figures[i].metric, value))
+            !set_of_model(&profile, figures[i].metric, value) && !set_of_patterns(&profile, figures[i].metric, value))
             pt_metrics_set(&profile.metrics, pt_scope_stage(0), figures[i].metric, pt_real(value));
     }
     pt_judge(&profile, &findings);

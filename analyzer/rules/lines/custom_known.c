@@ -9,7 +9,7 @@
 #include "rules/general.h"
 #include "own_lines.h"
 
-enum { KNOWN, ALL };
+enum { KNOWN, ALL, BYTES };
 
 /* Of HDF5 the filter that inflates is called deflate, too. */
 static const struct pt_code_pattern decompressors[] = {
@@ -36,23 +36,37 @@ static void add_compressing(const struct pt_stack *stack, double sums[PT_LINE_SU
     sums[ALL] += s;
 }
 
-/* A mask over a table or an array, and what is taken by it. Of a table each comparison is one; arrays are compared for
- * many reasons, of which reading samples has no other. */
-static void add_scanning(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+static bool scans_tables(const struct pt_stack *stack)
 {
     static const struct pt_code_pattern tables[] = {
         {"/pandas/", "_getitem_bool_array"}, {"/pandas/", "comparison_op"}, {"/pandas/", "_get_rows_with_mask"},
         {"/pandas/", "logical_op"},          {"/pandas/", "_get_values"},   {"/pandas/", "isin"},
         {"/pandas/", "DataFrame.query"},     {"/pandas/", "_getbool_axis"}, {NULL, NULL}};
+    return pt_line_calls(stack, tables);
+}
+
+/* A mask over a table or an array, and what is taken by it. Of a table each comparison is one; arrays are compared for
+ * many reasons, of which reading samples has no other. */
+static void add_scanning(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+{
     static const struct pt_code_pattern arrays[] = {{NULL, "array_richcompare"}, {NULL, "boolean_subscript"},
                                                     {NULL, "array_nonzero"},     {NULL, "PyArray_Nonzero"},
                                                     {NULL, "count_nonzero"},     {NULL, "binary_scalar2_equal"},
                                                     {NULL, "masked_select"},     {NULL, "at::_ops::eq"},
                                                     {NULL, "at::_ops::nonzero"}, {NULL, NULL}};
     const double fetch_s = stack->cost[PT_STACK_FETCH_S], s = fmax(fetch_s, stack->cost[PT_STACK_TRAINING_S]);
-    const bool scans = s > 0 && (pt_line_calls(stack, tables) || (fetch_s > 0 && pt_line_calls(stack, arrays)));
+    const bool scans = s > 0 && (scans_tables(stack) || (fetch_s > 0 && pt_line_calls(stack, arrays)));
     sums[KNOWN] += scans ? s : 0;
     sums[ALL] += s;
+}
+
+/* The same in a program that trains nothing, or before it does. */
+static void add_filtering(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+{
+    const double s = stack->cost[PT_STACK_STEPS_S];
+    sums[KNOWN] += s > 0 && scans_tables(stack) ? s : 0;
+    sums[ALL] += s;
+    sums[BYTES] += stack->cost[PT_STACK_ALLOCATED_BYTES];
 }
 
 /* Of all lines that do it the one that does most of it, and what all of them do. */
@@ -108,20 +122,37 @@ bool pt_rule_decompressing(struct pt_profile *profile, pt_i64 stage, struct pt_f
 /* Where a mask is the smaller part of a line, what else the line does may need it. */
 #define MOSTLY 0.5
 
+static bool is_mostly(const struct pt_own_line *line, double wall_s)
+{
+    return line->file && line->sums[KNOWN] >= PT_LARGE_PART * wall_s && line->sums[KNOWN] >= MOSTLY * line->sums[ALL];
+}
+
+/* One mask, and what it takes, is no larger than what the program holds at its peak, with the table: who has asked for
+ * more than twice that has made one again and again. Each sample of a training is such a time. */
+static bool is_repeated(const struct pt_own_line *line, double peak_bytes)
+{
+    return line->sums[BYTES] >= 2 * peak_bytes;
+}
+
 bool pt_rule_scanned_tables(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     double all_s = 0;
     if (stage < 0)
         return false;
-    const struct pt_own_line line = costliest(profile, stage, add_scanning, &all_s);
-    const double s = line.sums[KNOWN];
-    if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)) || !(s >= MOSTLY * line.sums[ALL]))
-        return false;
+    const double wall_s = pt_own_wall_s(profile, finding);
+    struct pt_own_line line = costliest(profile, stage, add_scanning, &all_s);
+    if (!is_mostly(&line, wall_s)) {
+        line = costliest(profile, stage, add_filtering, &all_s);
+        if (!is_mostly(&line, wall_s) ||
+            !is_repeated(&line, pt_finding_number(finding, &profile->metrics, "heap.live_peak.bytes")))
+            return false;
+        finding->title = "A whole table is searched again and again";
+    }
     /* What is done with the rows that were found goes on; sorting them, for one, goes with it. */
     finding->with_what_follows = WITH_WHAT_FOLLOWS;
     finding->gain_upper_s = line.sums[ALL] * WITH_WHAT_FOLLOWS;
     pt_finding_is_of_line(finding, &line);
-    pt_finding_add_evidence(finding, "scanning_s", pt_real(s));
+    pt_finding_add_evidence(finding, "scanning_s", pt_real(line.sums[KNOWN]));
     pt_finding_add_evidence(finding, "in_line_s", pt_real(line.sums[ALL]));
     pt_finding_add_metrics(finding, &profile->metrics, "data_set:training.data_set steps:steps.count");
     return true;

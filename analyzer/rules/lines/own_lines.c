@@ -10,7 +10,7 @@
 
 #include "facts/python/frames.h"
 
-static const struct pt_stack_frame *own_frame(const struct pt_stack *stack)
+const struct pt_stack_frame *pt_line_frame(const struct pt_stack *stack)
 {
     const struct pt_stack_frame *frame = pt_python_own_frame(stack->frames, stack->n);
     return frame && frame->file && !(frame->flags & PT_FRAME_SERVES) ? frame : NULL;
@@ -31,7 +31,7 @@ void pt_own_lines(const struct pt_profile *profile, pt_i64 stage, pt_line_adder 
     *ret_lines = (struct pt_own_lines){0};
     for (size_t i = 0; i < profile->stacks.n; i++) {
         const struct pt_stack *stack = &profile->stacks.items[i];
-        const struct pt_stack_frame *frame = (pt_i64)stack->stage == stage ? own_frame(stack) : NULL;
+        const struct pt_stack_frame *frame = (pt_i64)stack->stage == stage ? pt_line_frame(stack) : NULL;
         if (frame)
             add(stack, line_of(ret_lines, frame)->sums);
     }
@@ -58,7 +58,7 @@ static bool is_like(const struct pt_stack_frame *frame, const struct pt_code_pat
 
 bool pt_line_calls(const struct pt_stack *stack, const struct pt_code_pattern *patterns)
 {
-    const struct pt_stack_frame *own = own_frame(stack);
+    const struct pt_stack_frame *own = pt_line_frame(stack);
     for (const struct pt_stack_frame *frame = stack->frames; frame < stack->frames + stack->n && frame != own; frame++)
         for (const struct pt_code_pattern *pattern = patterns; pattern->function; pattern++)
             if (is_like(frame, pattern))

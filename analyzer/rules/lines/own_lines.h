@@ -30,6 +30,9 @@ void pt_own_lines_free(struct pt_own_lines *lines);
 /* The finding is about that line: its place, and the stacks that it shows. */
 void pt_finding_is_of_line(struct pt_finding *finding, const struct pt_own_line *line);
 
+/* The innermost frame of a stack that is the program's own Python; NULL = none. */
+const struct pt_stack_frame *pt_line_frame(const struct pt_stack *stack);
+
 /* Parts of the names of a function and of its file, or of a native function's library; NULL = any. A list of them is
  * closed by one without function. */
 struct pt_code_pattern {

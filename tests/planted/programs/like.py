@@ -267,6 +267,35 @@ def scanned_tables():
     loader.train(Slices(), 0, step)
 
 
+def filtered_tables():
+    """Takes rows of a large table by masks, some times, in a program that trains nothing."""
+    import numpy as np
+    import pandas as pd
+    table = pd.DataFrame({"user": np.arange(6_000_000) % 300, "item": np.arange(6_000_000) % 91})
+    rows = table[table["user"] < 280]
+    rows = rows[rows["item"] != 17]
+    print(rows["item"].sum())
+    planted.compute(0.5)
+
+
+def rows_one_by_one():
+    """Goes through the rows of a small table, with much to do for each."""
+    import pandas as pd
+    jobs = pd.DataFrame({"number": range(40), "seconds": [0.04] * 40})
+    for _, job in jobs.iterrows():
+        planted.compute(job["seconds"])
+
+
+def patterns_compiled_again():
+    """Compiles its patterns once, and looks for them often."""
+    import re
+    patterns = [re.compile(rf"\bname{number}\b", re.IGNORECASE) for number in range(600)]
+    for number in range(200):
+        text = f"this is name{number} and name{number * 7 % 600}, who met " * 4
+        for pattern in patterns:
+            text = pattern.sub("PERSON", text)
+
+
 def serial_fetches():
     """Forty at once, and it computes meanwhile."""
     port = int(os.environ.get("PLANTED_PORT", "0"))
