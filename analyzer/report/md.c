@@ -275,14 +275,14 @@ static void put_outcome(struct pt_str *out, const struct pt_doc *doc)
 
 static void put_findings(struct pt_str *out, const struct pt_doc *doc)
 {
-    const char *const nothing[] = {doc->observations.n ? "No problem was found." : PT_DOC_NO_PROBLEM};
+    const char *const nothing[] = {doc->observations.n ? PT_DOC_NO_KNOWN_PROBLEM "." : PT_DOC_NO_PROBLEM};
     put_heading(out, doc->findings.n ? PT_DOC_FINDINGS : "Findings", 2);
     for (size_t i = 0; i < doc->findings.n; i++)
         put_finding(out, &doc->findings.items[i]);
     if (!doc->findings.n)
         put_texts(out, nothing, 1);
     if (doc->observations.n)
-        put_heading(out, "Where time goes without a problem", 3);
+        put_heading(out, "Where time goes without a known problem", 3);
     for (size_t i = 0; i < doc->observations.n; i++)
         put_finding(out, &doc->observations.items[i]);
 }

@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "conditions.h"
+#include "own_functions.h"
 
 /* CPU time of all threads, of what one computes. */
 #define ONE_THREAD 1.25
 /* Of a stage that waits less than the rest. */
 #define NEARLY_ALL_OF_IT 0.75
+#define MOST_OF_IT 0.5
 
 const struct pt_general pt_generals[] = {
 #define GENERAL(id, kind, part, place, evidence, table, title, remedy, advice)                                         \
@@ -262,6 +264,44 @@ static void say_what_computes(struct pt_finding *finding, bool is_one_thread, do
         waits ? "for this part only less work, faster code, or work divided among idle CPUs helps" : finding->remedy;
 }
 
+/* With what other programs took: there is nothing to divide work among. */
+static bool are_cpus_busy(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const double wall_s = (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
+    return pt_finding_number(finding, &profile->metrics, "neighbours.full_s") >= MOST_OF_IT * wall_s;
+}
+
+/* Of what it computes in Python, without imports, more than half in one function of the program: its name stands
+ * beside it. */
+static bool is_in_one_function(struct pt_profile *profile, pt_i64 stage)
+{
+    struct pt_own_functions functions;
+    double most_s = 0;
+    pt_own_functions(profile, stage, false, &functions);
+    for (size_t i = 0; i < functions.n; i++)
+        most_s = fmax(most_s, functions.items[i].own_s);
+    const bool is_in_one = most_s > MOST_OF_IT * functions.all_s;
+    pt_own_functions_free(&functions);
+    return is_in_one;
+}
+
+/* No rule knows what it does; whoever looks at it may. */
+static void say_how_to_compute_less(struct pt_profile *profile, struct pt_finding *finding)
+{
+    const bool are_busy = are_cpus_busy(profile, finding);
+    if (is_in_one_function(profile, finding->stage))
+        finding->remedy =
+            "look at that function: do less in it (look things up in a set or dictionary, do once what stays "
+            "the same), or in native code";
+    else if (are_busy)
+        finding->remedy = "no CPU was idle: only less work or faster code helps";
+    if (are_busy)
+        finding->advice =
+            "Look at the hottest functions: do less (cache results, leave out what is not needed), or do it faster "
+            "(NumPy and other native code instead of Python's loops, a compiler). No CPU was idle: to divide the "
+            "work among processes would bring nothing.";
+}
+
 /* Most of what was read is what the program is made of: it is read once, when it starts, and a second run finds it in
  * memory. */
 static bool reads_programs(const struct pt_finding *finding, const struct pt_metrics *metrics)
@@ -314,6 +354,8 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     if (row->part == PT_PART_computing)
         say_what_computes(finding, is_one_thread(finding, metrics, all_s),
                           all_s / fmax(all_s, known_s(finding, metrics, wall_s)));
+    if (row->part == PT_PART_computing)
+        say_how_to_compute_less(profile, finding);
     if (row->part == PT_PART_unattributed && profile->run)
         say_what_was_not_seen(profile, finding);
     finding->gain_upper_s = finding->is_observation ? 0 : finding->time_s;

@@ -130,6 +130,8 @@ def problems_of_bad(case, report):
         seen = report["observations"]
         if case.sees and (not seen or seen[0]["rule"] != case.sees):
             return problems + [f"the first observation is not {case.sees}: {[o['rule'] for o in seen]}"]
+        if case.sees and case.remedy not in seen[0]["remedy"]:
+            return problems + [f"it says to do {seen[0]['remedy']}"]
         return problems + (problems_of_place(case, seen[0]["place"]) + problems_of_screen(seen[0], report["screen"]) if case.sees else [])
     if not findings or findings[0]["rule"] != case.rule:
         return [f"the top finding is not the planted one: {told(report)}"]

@@ -6,7 +6,7 @@ import surroundings as around
 class Case:
     """`rule` must be the top finding of the bad variant (None: there must be no finding) and absent from the fixed one. It points to
     one of the functions `place`; "python": to Python code. `sees`: the observation that must be the first one, with or without `rule`: what
-    is no problem, but takes the time. `remedy`: what it must say to do. `evidence`: a key of it, and what
+    is no problem, but takes the time. `remedy`: what it, or that observation, must say to do. `evidence`: a key of it, and what
     that must hold."""
 
     def __init__(self, program, rule, around_bad=around.nothing, around_fixed=None, *, in_seconds=True, options=(), cc=((), ()),
@@ -120,7 +120,7 @@ CASES = [
     Case("cpu_saturated.c", None, sees="cpu_saturated", cc=(("-pthread",),) * 2, needs_idle_cpus=True),
     case("gpu_under_used.py", around.idle_gpu, around.busy_gpu, in_seconds=False, options=["--interval", "100"]),
     case("nothing_captured.c", in_seconds=False, cc=(("-static",), ())),
-    Case("clean_compute.py", None, sees="one_thread_computes", place=["python"]),
+    Case("clean_compute.py", None, sees="one_thread_computes", place=["python"], remedy="look at that function"),
     Case("clean_imports.py", None, sees="importing", needs_torch=True),
     Case("clean_hot_function.c", None, sees="one_thread_computes", place=["slow_transform"]),
     Case("clean_objects.py", None, sees="one_thread_computes", place=["python"]),

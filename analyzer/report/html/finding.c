@@ -91,7 +91,7 @@ void pt_html_findings(struct pt_str *out, const struct pt_doc *doc)
 {
     pt_str_add(out, "<section id=\"findings\"><h2>What to fix first</h2>");
     if (!doc->findings.n)
-        pt_str_add(out, doc->observations.n ? "<p>No problem was found.</p>" : "<p>" PT_DOC_NO_PROBLEM "</p>");
+        pt_str_add(out, doc->observations.n ? "<p>" PT_DOC_NO_KNOWN_PROBLEM ".</p>" : "<p>" PT_DOC_NO_PROBLEM "</p>");
     else
         pt_str_add(out, "<p class=\"note\">Largest possible gain first. Gains are upper bounds, what was measured and "
                         "a tenth more; they may overlap. A number "
@@ -101,7 +101,7 @@ void pt_html_findings(struct pt_str *out, const struct pt_doc *doc)
     if (doc->findings.n > MOST_FINDINGS)
         pt_str_printf(out, "<p class=\"note\">… and %zu more</p>", doc->findings.n - MOST_FINDINGS);
     if (doc->observations.n)
-        pt_str_add(out, "<h2>Where time goes without a problem</h2>");
+        pt_str_add(out, "<h2>Where time goes without a known problem</h2>");
     for (size_t i = 0; i < doc->observations.n && i < MOST_FINDINGS; i++)
         put_finding(out, &doc->observations.items[i]);
     pt_str_add(out, "</section>\n");

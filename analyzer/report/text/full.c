@@ -28,8 +28,8 @@ static void put_findings(const struct pt_text_out *t, const struct pt_doc *doc)
     for (size_t i = 0; i < doc->findings.n; i++)
         pt_text_finding(t, &doc->findings.items[i]);
     if (doc->observations.n)
-        pt_text_heading(t, doc->findings.n ? "Where time goes without a problem"
-                                           : "No problem was found; where time goes");
+        pt_text_heading(t, doc->findings.n ? "Where time goes without a known problem"
+                                           : PT_DOC_NO_KNOWN_PROBLEM "; where time goes");
     for (size_t i = 0; i < doc->observations.n; i++)
         pt_text_finding(t, &doc->observations.items[i]);
 }
