@@ -92,9 +92,18 @@ static const struct {
     {"compressing", {{"line.sorts_s", 4}, {"line.deflates_s", 4}}, 0.5},
     {"decompressing", {{"line.sorts_s", 4}, {"line.inflates_s", 4}}, 0.5},
     {"scanned_tables", {{"line.masks_s", 4}}, 0.5},
-    /* a program that trains nothing: one mask takes no more than the table */
     {"scanned_tables", {{"line.filters_s", 4}, {"heap.live_peak.bytes", 1e8}, {"line.allocated_bytes", 1e9}}, 1e8},
     {"scanned_tables", {{"heap.live_peak.bytes", 1e8}, {"line.allocated_bytes", 1e9}, {"line.filters_s", 4}}, 0.5},
+    {"workers_read_the_same",
+     {{"helpers.same_files.cost_s", 3}, {"fetcher.stream_s", 1}, {"helpers.same_files.workers", 2}},
+     1},
+    /* who is told which samples to read */
+    {"workers_read_the_same",
+     {{"helpers.same_files.cost_s", 3},
+      {"fetcher.list_s", 1},
+      {"helpers.same_files.workers", 2},
+      {"fetcher.stream_s", 1}},
+     0},
     {"rows_one_by_one", {{"line.rows_s", 4}}, 0.5},
     {"patterns_compiled_again", {{"patterns.found_s", 1}, {"patterns.compiled_s", 4}}, 0.2},
     /* most of them were kept */

@@ -184,6 +184,23 @@ static bool set_of_patterns(struct pt_profile *profile, const char *name, double
     return true;
 }
 
+/* Seconds in which workers of a loader make batches, of a stream or of a list. True = that was no metric. */
+static bool set_of_fetcher(struct pt_profile *profile, const char *name, double value)
+{
+    static const char file[] = "/lib/torch/utils/data/_utils/fetch.py";
+    static const struct pt_stack_frame stream = {
+        .function = "_IterableDatasetFetcher.fetch", .file = file, .flags = PT_FRAME_OF_PYTHON | PT_FRAME_SERVES};
+    static const struct pt_stack_frame list = {
+        .function = "_MapDatasetFetcher.fetch", .file = file, .flags = PT_FRAME_OF_PYTHON | PT_FRAME_SERVES};
+    const bool is_stream = !strcmp(name, "fetcher.stream_s");
+    if (!is_stream && strcmp(name, "fetcher.list_s") != 0)
+        return false;
+    struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, is_stream ? &stream : &list, 1);
+    stack->part = PT_STACK_ANY_PART;
+    stack->cost[PT_STACK_WORKER_S] = value;
+    return true;
+}
+
 /* A function of Python that reads a file of 1 MB, called by another one. True = that was no metric. */
 static bool set_of_reader(struct pt_profile *profile, const char *name, double value)
 {
@@ -229,7 +246,8 @@ static bool fires(const char *rule, const struct figure *figures, double last)
         if (!isnan(value) && !set_of_process(&process, figures[i].metric, value) &&
             !set_of_reader(&profile, figures[i].metric, value) && !set_of_caller(&profile, figures[i].metric, value) &&
             !set_of_pickling(&profile, figures[i].metric, value) && !set_of_line(&profile, figures[i].metric, value) &&
-            !set_of_model(&profile, figures[i].metric, value) && !set_of_patterns(&profile, figures[i].metric, value))
+            !set_of_model(&profile, figures[i].metric, value) && !set_of_patterns(&profile, figures[i].metric, value) &&
+            !set_of_fetcher(&profile, figures[i].metric, value))
             pt_metrics_set(&profile.metrics, pt_scope_stage(0), figures[i].metric, pt_real(value));
     }
     pt_judge(&profile, &findings);

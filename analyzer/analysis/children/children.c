@@ -16,6 +16,7 @@
 #include "facts/wait_kind.h"
 #include "needs.h"
 #include "pools.h"
+#include "same_files.h"
 #include "siblings.h"
 #include "workers_table.h"
 
@@ -362,6 +363,7 @@ static void event(void *state, const struct pt_event *e)
         return;
     if (own->is_worker) {
         note_import(own, e);
+        pt_children_note_read(children, e);
         worked(own, e, part);
         note_turn(own, e, part);
     }
@@ -406,6 +408,7 @@ static void finish(void *state, struct pt_profile *profile)
     free(children->hears);
     free(children->commands.items);
     free(children->pools.items);
+    pt_children_reads_free(&children->reads);
     pt_map_fini(&children->by_command);
     pt_map_fini(&children->makers);
     pt_intern_fini(&children->texts);

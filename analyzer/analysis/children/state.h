@@ -7,6 +7,8 @@
 
 #include "facts/state.h"
 #include "facts/workers.h"
+#include "analysis/io/file_coverage.h"
+#include "util/id_map.h"
 
 struct pt_children_process { /* one process, its main thread */
     bool is_worker, has_workers;
@@ -63,6 +65,24 @@ struct pt_children_waits {
     PT_VEC(struct pt_children_wait);
 };
 
+/* What one worker has read of one file, by descriptors. */
+struct pt_children_read {
+    const struct pt_process *process;
+    const char *path; /* absolute: equal ones have equal addresses; NULL = no data */
+    pt_u32 opens;
+    pt_u64 reads, jumps, bytes, position_bytes; /* jumps: reads elsewhere than where the last one ended */
+    struct pt_coverage coverage;
+    pt_i64 first_ns, last_ns;
+    struct {
+        pt_u32 maker, batch_of_starts, results;
+    } pool; /* once all is known */
+};
+
+struct pt_children_reads {
+    PT_VEC(struct pt_children_read);
+    struct pt_id_map by_path; /* process, path id -> index, plus 1 */
+};
+
 struct pt_children {
     struct pt_profile *profile;
     const struct pt_facts *facts;
@@ -74,6 +94,7 @@ struct pt_children {
     } commands;
     bool *hears; /* by number of a thread: it has waited for data, which may be what workers send */
     struct pt_children_waits pools;
+    struct pt_children_reads reads;
     struct pt_map by_command; /* stage, interned text */
     struct pt_intern texts;
     pt_u64 waits_with_siblings;

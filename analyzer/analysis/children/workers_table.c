@@ -12,6 +12,7 @@
 #include "profile/process_name.h"
 #include "pools.h"
 #include "repeated.h"
+#include "same_files.h"
 
 enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
 
@@ -391,6 +392,7 @@ void pt_children_results(struct pt_children *children, pt_u32 stage)
     pt_metrics_set(metrics, scope, "child.alone_s", pt_real(alone_s));
     pt_metrics_set(metrics, scope, "child.wait.calls", pt_integer(s->child_waits + repeated.commands));
     pt_children_pools_results(children, stage);
+    pt_children_same_files_results(children, stage);
     set_forks(children, stage);
     table_of_workers(children, stage);
     table_of_commands(children, stage);

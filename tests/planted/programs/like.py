@@ -267,6 +267,43 @@ def scanned_tables():
     loader.train(Slices(), 0, step)
 
 
+def workers_read_the_same():
+    """Each worker reads its own files of samples, and a vocabulary that all of them need."""
+    stream_of_numbers(is_kept=False)
+
+
+def workers_keep_a_file():
+    """Each worker reads the whole table once, when it begins, and makes its own samples of it."""
+    stream_of_numbers(is_kept=True)
+
+
+def stream_of_numbers(is_kept):
+    import loader
+    import torch
+    for number in range(4):
+        with open(f"numbers{number}", "w") as file:
+            file.write("".join(f"{(number + k) % 97}\n" for k in range(600_000 if is_kept and not number else 100_000)))
+    with open("vocabulary", "w") as file:
+        file.write("word\n" * 3000)
+
+    class Numbers(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            info = torch.utils.data.get_worker_info()
+            with open("numbers0" if is_kept else "vocabulary") as file:
+                kept = file.read().split()
+            for number in range(info.id, 4, info.num_workers):
+                lines = kept[number::4] if is_kept else open(f"numbers{number}")
+                for n, line in enumerate(lines):
+                    if n % 1000 == 0:
+                        planted.compute(0.002)
+                        yield float(line if line != "word" else 0)
+
+    def step(batch):
+        planted.compute(0.03)
+        return batch.sum().item()
+    loader.train(Numbers(), 2, step)
+
+
 def filtered_tables():
     """Takes rows of a large table by masks, some times, in a program that trains nothing."""
     import numpy as np
