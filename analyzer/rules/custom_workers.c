@@ -12,6 +12,7 @@
 #include "pickling.h"
 
 enum { FEWEST_REQUESTS = 10, FEWEST_POOLS = 2 /* after the first one */, FEWEST_REPLACED = 4 };
+#define MOSTLY_COMPUTING_PERCENT 50
 #define LEAST_PICKLING 0.15 /* of what the starts of workers are waited for */
 
 static bool complain(struct pt_profile *profile, struct pt_finding *finding, enum pt_worker_complaint which,
@@ -43,6 +44,8 @@ bool pt_rule_dataloader_cpu_bound(struct pt_profile *profile, pt_i64 stage, stru
     const struct pt_metrics *metrics = &profile->metrics;
     if (!complain(profile, finding, PT_WORKERS_COMPUTE, "helpers.wait_s", "helpers.workers", "busy_s"))
         return false;
+    if (pt_finding_number(finding, metrics, "helpers.cpu_percent") < MOSTLY_COMPUTING_PERCENT)
+        finding->title = "The main process waits for workers that compute, or wait for a CPU to compute";
     /* They also use the CPUs that the main process needs. */
     const double main_s = pt_finding_number(finding, metrics, "cpu.main_runnable_s");
     const double queued_s = pt_finding_number(finding, metrics, "cpu.run_queue_s") /

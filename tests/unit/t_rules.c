@@ -312,6 +312,28 @@ static void who_computes_is_waited_for_without_a_promise(void **state)
     }
 }
 
+/* A third of their time on a CPU is not all the time. */
+static void the_title_says_how_much_workers_compute(void **state)
+{
+    (void)state;
+    for (int computes = 0; computes < 2; computes++) {
+        struct world *w = new_world(10);
+        set(w, "machine.cpus", 2);
+        set(w, "helpers.wait_s", 4);
+        set(w, "helpers.feed.calls", 90);
+        set(w, "helpers.workers.at_once", 2);
+        set(w, "helpers.busy_percent", 65);
+        set(w, "helpers.file_percent", 1);
+        set(w, "helpers.other_percent", 0);
+        set(w, "helpers.cpu_percent", computes ? 60 : 34);
+        pt_judge(&w->profile, &w->findings);
+        const struct pt_finding *finding = only(w, "dataloader_cpu_bound");
+        assert_non_null(finding);
+        assert_int_equal(strstr(finding->title, "all the time") != NULL, computes);
+        free_world(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +350,7 @@ int main(void)
         cmocka_unit_test(each_part_has_a_general_finding),
         cmocka_unit_test(modules_that_are_read_once_are_no_problem),
         cmocka_unit_test(who_computes_is_waited_for_without_a_promise),
+        cmocka_unit_test(the_title_says_how_much_workers_compute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
