@@ -90,7 +90,7 @@ static void names_that_begin_alike_stay_apart(void **state)
 static void nothing_to_do(void **state)
 {
     (void)state;
-    check((const char *const[]){NULL}, 20, NULL);
+    check((const char *const[]){NULL}, 20, (const char *const[]){NULL});
     check((const char *const[]){"abcdefghij", "abcdefghik", NULL}, 5, (const char *const[]){"ab...", "ab..."});
 }
 
