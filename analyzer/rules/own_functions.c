@@ -34,7 +34,11 @@ struct search {
     struct pt_metrics *metrics;
     enum pt_stack_cost cost, own_cost;
     struct pt_map by_frame; /* the addresses of a function and its file -> index, plus 1 */
+    struct pt_map
+        by_library; /* those of a library's function -> index of the only one that calls it, plus 1; SEVERAL */
 };
+
+#define SEVERAL UINT64_MAX
 
 /* Texts of stacks are interned: equal ones have equal addresses. */
 static bool is_in(const struct pt_stack_frame *frame, const struct pt_own_function *function)
@@ -88,10 +92,56 @@ static bool is_in_module(const struct pt_stack *stack, pt_u32 index)
     return false;
 }
 
+static pt_u64 key_of(const struct pt_stack_frame *frame)
+{
+    return (uintptr_t)frame->function ^ (pt_u64)(uintptr_t)frame->file << 16;
+}
+
+/* Which of the program's functions the library's functions of a stack work for. */
+static void note_libraries(struct search *search, const struct pt_stack *stack)
+{
+    const struct pt_stack_frame *own = pt_python_own_frame(stack->frames, stack->n);
+    if (!own || !is_own(own) || pt_python_is_library(own->file))
+        return;
+    const pt_u64 index = (pt_u64)(function_of(search, own) - search->functions->items) + 1;
+    for (const struct pt_stack_frame *frame = stack->frames; frame < own; frame++) {
+        if (!(frame->flags & PT_FRAME_OF_PYTHON) || !frame->file)
+            continue;
+        pt_u64 *slot = pt_map_at(&search->by_library, key_of(frame));
+        *slot = *slot && *slot != index ? SEVERAL : index;
+    }
+}
+
+/* Of a generator that is resumed the callers are not always known: what works for one function alone is that one's. */
+static struct pt_own_function *who_has_it(const struct search *search, const struct pt_stack *stack)
+{
+    const struct pt_stack_frame *outermost = NULL;
+    for (pt_u32 i = 0; i < stack->n; i++)
+        outermost =
+            stack->frames[i].flags & PT_FRAME_OF_PYTHON && stack->frames[i].file ? &stack->frames[i] : outermost;
+    const pt_u64 *slot =
+        outermost && pt_python_is_library(outermost->file) ? pt_map_find(&search->by_library, key_of(outermost)) : NULL;
+    return slot && *slot != SEVERAL ? &search->functions->items[*slot - 1] : NULL;
+}
+
+static void add_to_one(const struct search *search, const struct pt_stack *stack, struct pt_own_function *function)
+{
+    function->own_s += stack->cost[search->own_cost];
+    function->with_s += stack->cost[search->cost];
+    function->called_s += stack->cost[search->cost];
+    function->beside_s += stack->cost[search->own_cost];
+    function->in_calls_s += stack->cost[PT_STACK_IN_CALLS_S];
+}
+
 /* A function that calls itself is counted once, by its outermost frame. */
 static void add_stack(struct search *search, const struct pt_stack *stack)
 {
     const struct pt_stack_frame *own = pt_python_own_frame(stack->frames, stack->n);
+    struct pt_own_function *whose = own && is_own(own) ? who_has_it(search, stack) : NULL;
+    if (whose) {
+        add_to_one(search, stack, whose);
+        return;
+    }
     if (own && is_own(own))
         function_of(search, own)->own_s += stack->cost[search->own_cost];
     for (pt_u32 i = 0; i < stack->n; i++) {
@@ -120,6 +170,9 @@ void pt_own_functions(struct pt_profile *profile, pt_i64 stage, bool in_training
                             .metrics = &profile->metrics,
                             .cost = in_training ? PT_STACK_TRAINING_S : PT_STACK_CRITICAL_S,
                             .own_cost = in_training ? PT_STACK_TRAINING_OWN_S : PT_STACK_CRITICAL_OWN_S};
+    for (size_t i = 0; i < profile->stacks.n; i++)
+        if ((pt_i64)profile->stacks.items[i].stage == stage)
+            note_libraries(&search, &profile->stacks.items[i]);
     for (size_t i = 0; i < profile->stacks.n; i++) {
         const struct pt_stack *stack = &profile->stacks.items[i];
         if ((pt_i64)stack->stage != stage || stack->part != PT_STACK_ANY_PART)
@@ -129,6 +182,7 @@ void pt_own_functions(struct pt_profile *profile, pt_i64 stage, bool in_training
             add_stack(&search, stack);
     }
     pt_map_fini(&search.by_frame);
+    pt_map_fini(&search.by_library);
 }
 
 void pt_own_functions_free(struct pt_own_functions *functions)

@@ -218,6 +218,38 @@ static void swapping_costs_the_kernels_work_too(void **state)
     }
 }
 
+static void add_python(struct world *w, const struct pt_stack_frame *frames, pt_u32 n, double s)
+{
+    struct pt_stack *stack = pt_stacks_add(&w->profile.stacks, 0, frames, n);
+    stack->part = PT_STACK_ANY_PART;
+    stack->cost[PT_STACK_TRAINING_S] = stack->cost[PT_STACK_TRAINING_OWN_S] = s;
+}
+
+/* Of a generator that is resumed the callers are not always known: whom alone it works for has its time, too. */
+static void a_librarys_generator_is_of_its_only_caller(void **state)
+{
+    (void)state;
+    const pt_u32 of_library = PT_FRAME_OF_PYTHON | PT_FRAME_SERVES;
+    const struct pt_stack_frame log = {.function = "log", .file = "/a/t.py", .flags = PT_FRAME_OF_PYTHON},
+                                other = {.function = "other", .file = "/a/t.py", .flags = PT_FRAME_OF_PYTHON},
+                                main = {.function = "main", .file = "/a/t.py", .flags = PT_FRAME_OF_PYTHON};
+    struct pt_stack_frame encode = {.function = "encode", .file = "/usr/lib/python3.11/json/encoder.py"};
+    for (int calls_too = 0; calls_too < 2; calls_too++) {
+        struct world *w = new_world(20);
+        set(w, "training.window_s", 10);
+        encode.flags = of_library;
+        add_python(w, (const struct pt_stack_frame[]){encode, log, main}, 3, 2);
+        add_python(w, (const struct pt_stack_frame[]){calls_too ? encode : other, other, main}, 3, 0.1);
+        encode.flags = PT_FRAME_OF_PYTHON; /* of a stack that has no other */
+        add_python(w, &encode, 1, 1);
+        pt_judge(&w->profile, &w->findings);
+        const struct pt_finding *finding = find(w, "python_in_training");
+        assert_non_null(finding);
+        assert_true(fabs(finding->gain_upper_s - 1.1 * (calls_too ? 2 : 3)) < 1e-9);
+        free_world(w);
+    }
+}
+
 static const struct pt_finding *only(const struct world *w, const char *rule)
 {
     const struct pt_finding *found = find(w, rule);
@@ -346,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_run_without_processes_says_why),
         cmocka_unit_test(growth_must_be_large_and_steady),
         cmocka_unit_test(swapping_costs_the_kernels_work_too),
+        cmocka_unit_test(a_librarys_generator_is_of_its_only_caller),
         cmocka_unit_test(what_no_rule_explains_has_a_word),
         cmocka_unit_test(each_part_has_a_general_finding),
         cmocka_unit_test(modules_that_are_read_once_are_no_problem),
