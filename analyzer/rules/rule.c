@@ -126,7 +126,7 @@ static void show_place(struct pt_finding *finding)
 }
 
 /* Large copies push what the steps use out of the caches; measured: nothing to a tenth of their own time. */
-#define WITH_COLD_CACHES 1.05
+#define WITH_COLD_CACHES 1.1
 
 /* Whether a program needs what it does beside its steps, nobody else knows; of what is done better in another way it is
  * known: a problem, and what those stacks have of the time is its bound. Phases have timed it from beginning to end. */

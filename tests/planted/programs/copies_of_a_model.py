@@ -9,7 +9,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # others of its threads would spin bes
 import torch  # noqa: E402
 
 torch.set_num_threads(1)
-BATCH, STEPS, WORDS, WIDTH = 64, 400, 20_000, 128
+BATCH, STEPS, WORDS, WIDTH = 64, 700, 20_000, 128
 
 
 def train(is_fixed):
