@@ -142,12 +142,16 @@ static struct computed in_steps(const struct pt_finding *finding, const struct p
     return steps;
 }
 
+#define LEAST_DISPATCH_PERCENT 10
+
 /* Operations hardly matter beside what finds out which to do; less clearly where samples are made of them, for the
- * model's are among them. */
+ * model's are among them. Where a loader does nearly all, the little that is left says nothing. */
 static bool is_dispatch(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {
     const struct computed steps = in_steps(finding, metrics);
-    return steps.dispatch_s >= steps.python_s / 3 &&
+    const double share = steps.dispatch_s / pt_finding_number(finding, metrics, "training.dispatch_s");
+    return share * pt_finding_number(finding, metrics, "training.dispatch_percent") >= LEAST_DISPATCH_PERCENT &&
+           steps.dispatch_s >= steps.python_s / 3 &&
            steps.dispatch_s + steps.python_s >= (steps.is_in_loading ? 2 : 4) * steps.operations_s &&
            !(pt_finding_number(finding, metrics, "gpu.kernels.calls") > 0);
 }
@@ -157,10 +161,8 @@ bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct computed steps = in_steps(finding, metrics);
-    const double share = steps.dispatch_s / pt_finding_number(finding, metrics, "training.dispatch_s");
     (void)stage;
-    if (!is_dispatch(finding, metrics) ||
-        !(share * pt_finding_number(finding, metrics, "training.dispatch_percent") >= 10))
+    if (!is_dispatch(finding, metrics))
         return false;
     finding->gain_upper_s = steps.dispatch_s + steps.python_s;
     pt_finding_add_evidence(finding, "dispatch_s", pt_real(steps.dispatch_s));

@@ -15,6 +15,9 @@
 #define WHOLE_PROGRAM 0.9
 /* Of what a function does with all that it calls: a framework's operations have the rest. */
 #define LEAST_PYTHON 0.8
+/* Of what is called behind the steps: what it asks a framework for is its own affair, but a validation consists of
+ * that. Samples of what ran right before it are among its. */
+#define LEAST_OWN_BEHIND 0.4
 /* Where Python's stack and the native one were taken some microseconds apart, some samples in a hundred join two
  * halves that are none of one whole. */
 #define MOST_BACKWARD 0.1
@@ -210,7 +213,10 @@ bool pt_own_function_is_python(const struct pt_own_functions *functions, const s
 
 bool pt_own_function_is_behind(const struct pt_own_functions *functions, const struct pt_own_function *function)
 {
-    return function->behind_own_s > 0 && function->behind_own_s >= LEAST_PYTHON * function->with_s &&
+    const bool is_by_itself =
+        function->behind_s >= LEAST_PYTHON * function->with_s && function->own_s >= LEAST_OWN_BEHIND * function->with_s;
+    return ((function->behind_own_s > 0 && function->behind_own_s >= LEAST_PYTHON * function->with_s) ||
+            is_by_itself) &&
            !runs_the_program(functions, function);
 }
 
