@@ -271,14 +271,19 @@ static void say_what_it_is(struct pt_profile *profile, pt_i64 stage, bool is_nat
         finding->place_kind = PT_PLACE_BEHIND;
 }
 
-/* How long the function is in recorded calls, on files for one; what it computes there is in its CPU time. */
+static bool is_file_part(pt_u32 part)
+{
+    return part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta;
+}
+
+/* How long the function is in calls about files; what it computes there is in its CPU time. Not what it waits for:
+ * whoever reads from a loader waits for its workers. */
 static double in_calls_s(const struct pt_profile *profile, pt_i64 stage, const struct pt_own_function *function)
 {
     double s = -function->in_calls_s;
     for (size_t i = 0; i < profile->stacks.n; i++) {
         const struct pt_stack *stack = &profile->stacks.items[i];
-        const bool is_call = stack->part != PT_STACK_ANY_PART && stack->part != PT_PART_runnable;
-        s += (pt_i64)stack->stage == stage && is_call && stack->cost[PT_STACK_MAIN_CALL_S] > 0 &&
+        s += (pt_i64)stack->stage == stage && is_file_part(stack->part) && stack->cost[PT_STACK_MAIN_CALL_S] > 0 &&
                      is_in_function(stack, function)
                  ? stack->cost[PT_STACK_MAIN_CALL_S]
                  : 0;
