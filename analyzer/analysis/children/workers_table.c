@@ -242,8 +242,9 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
         pt_metrics_set(metrics, scope, "helpers.file_percent", percent(workers->file_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.other_percent", percent(workers->other_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.cpu_percent",
-                       workers->is_cpu_known ? percent(workers->cpu_ns, workers->cpu_life_ns)
-                                             : pt_unknown("a worker ended before it noted its CPU time"));
+                       workers->is_cpu_known
+                           ? percent(fmin(workers->cpu_ns, workers->cpu_life_ns), workers->cpu_life_ns)
+                           : pt_unknown("a worker ended before it noted its CPU time"));
         pt_metrics_set(metrics, scope, "helpers.fault_percent",
                        isnan(workers->fault_ns) ? pt_unknown(no_profile)
                                                 : percent(workers->fault_ns, workers->life_ns));
