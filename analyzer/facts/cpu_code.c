@@ -48,7 +48,6 @@ static bool is_own(const struct pt_stack_frame *frame)
 /* Below many native frames, of Python only the program's own: that is what users look for. */
 pt_u32 pt_cpu_stack(const struct pt_cpu_view *view, pt_u32 frame, struct pt_stack_frame ret_frames[PT_STACK_FRAMES])
 {
-    enum { OF_ANY = PT_STACK_FRAMES - 4 };
     pt_u32 n = 0, own = 0, called_at = 0;
     for (; frame && n < PT_STACK_FRAMES; frame = view->frames.items[frame].parent) {
         const struct pt_cpu_function *function = function_of(view, frame);
@@ -59,7 +58,7 @@ pt_u32 pt_cpu_stack(const struct pt_cpu_view *view, pt_u32 frame, struct pt_stac
                                                 .flags = flags_of(function)};
         own += is_own(&ret_frames[n]);
         called_at = view->frames.items[frame].called_at;
-        n += n < OF_ANY || is_own(&ret_frames[n]);
+        n += n < PT_STACK_FRAMES_OF_ANY || is_own(&ret_frames[n]);
     }
     for (pt_u32 i = 0; i < n; i++)
         ret_frames[i].flags |= own && is_library(&ret_frames[i]) ? PT_FRAME_SERVES : 0;

@@ -67,7 +67,9 @@ struct pt_stack_frame {
     pt_u32 flags;
 };
 
-enum { PT_STACK_FRAMES = 24, PT_STACK_ANY_PART = 32 };
+/* Of these 20 of any code, the innermost; then own functions only: whoever judges a function must find it in all stacks
+ * that it called. */
+enum { PT_STACK_FRAMES = 48, PT_STACK_FRAMES_OF_ANY = 20, PT_STACK_ANY_PART = 32 };
 
 struct pt_stack {
     pt_u32 stage;

@@ -14,9 +14,8 @@
 #include "util/mem.h"
 
 /* Python's stack and the native one are taken some microseconds apart, so that some samples in a hundred join two
- * halves that are none of one whole: the line behind that of a backward pass has some of its samples. Of the samples of
- * a line; of those of the line of the same function with the most. */
-#define LEAST_BACKWARD_OF_LINE 0.05
+ * halves that are none of one whole: the line behind that of a backward pass has some of its samples. So a line must
+ * have a good part of what the line with the most backward passes of its function has, in samples and in share. */
 #define LEAST_OF_MOST 0.25
 
 struct line {
@@ -57,23 +56,24 @@ static void add_samples(struct lines *lines, const struct pt_cpu_view *view, pt_
     }
 }
 
-static bool trains(const struct line *line, const double *most)
+static bool trains(const struct line *line, const struct line *most)
 {
-    return line->backward > 0 && line->backward >= LEAST_BACKWARD_OF_LINE * line->samples &&
-           line->backward >= LEAST_OF_MOST * most[line->function];
+    return line->backward > 0 && line->backward >= LEAST_OF_MOST * most->backward &&
+           line->backward / line->samples >= LEAST_OF_MOST * most->backward / most->samples;
 }
 
 /* By function, the last of its lines that backward passes are called from; 0 = there is none. A program may train
  * twice: what is before the second training is behind nothing. */
 static pt_u32 *last_backward(const struct lines *lines, size_t n_functions)
 {
-    PT_AUTO(pt_freep) double *most = pt_calloc(n_functions + 1, sizeof *most);
+    PT_AUTO(pt_freep) struct line *most = pt_calloc(n_functions + 1, sizeof *most);
     pt_u32 *last = pt_calloc(n_functions + 1, sizeof *last);
     for (size_t i = 0; i < lines->n; i++)
-        if (lines->items[i].backward > most[lines->items[i].function])
-            most[lines->items[i].function] = lines->items[i].backward;
+        if (lines->items[i].backward > most[lines->items[i].function].backward)
+            most[lines->items[i].function] = lines->items[i];
     for (size_t i = 0; i < lines->n; i++)
-        if (trains(&lines->items[i], most) && lines->items[i].number > last[lines->items[i].function])
+        if (trains(&lines->items[i], &most[lines->items[i].function]) &&
+            lines->items[i].number > last[lines->items[i].function])
             last[lines->items[i].function] = lines->items[i].number;
     return last;
 }
