@@ -182,6 +182,9 @@ bool pt_rule_large_blocks_remapped(struct pt_profile *profile, pt_i64 stage, str
     const struct faults faults = faults_of(finding, metrics);
     if (!maps_much(profile, stage, finding, faults.of_malloc) || is_of_growing(profile, stage))
         return false;
+    /* What is not given back need not be taken again either. */
+    finding->gain_upper_s +=
+        share_beside_pickling(profile, stage) * pt_finding_number_or_0(finding, metrics, "cpu.allocator_mapping_s");
     pt_finding_add_metrics(finding, metrics, "page_faults:faults.minor.calls");
     pt_finding_add_evidence(finding, "saved_page_faults",
                             pt_integer(pt_whole(share_beside_pickling(profile, stage) * faults.of_malloc *

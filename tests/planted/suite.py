@@ -103,6 +103,9 @@ CASES = [
     case("noisy_neighbour.py", around.busy_machine, around.nothing),
     case("page_fault_storm.c", place=["map", "main"]),
     case("large_blocks_remapped.c", around.nothing, around.malloc_that_keeps, place=["main"]),
+    Case("blocks_in_a_thread.c", "large_blocks_remapped", around.nothing, around.malloc_that_keeps, cc=(("-pthread",),) * 2, place=["train"],
+         remedy="MALLOC_ARENA_MAX=1"),
+    Case("sines_of_a_tensor.py", "large_blocks_remapped", around.nothing, around.malloc_that_keeps, needs_torch=True, place=["python"]),
     Case("index_of_arrays.py", "large_blocks_remapped", around.nothing, around.malloc_that_keeps, needs_torch=True, place=["python"]),
     case("swapping.c", around.little_memory_and_swap, place=["touch_all", "main"]),
     case("io_pressure.py", around.slow_writes, place=["python"]),
@@ -173,6 +176,7 @@ CASES = [
     look_alike("oversubscribed_threads", program="like.c", cc=(("-pthread",),) * 2),
     look_alike("page_fault_storm", program="like.c", cc=(("-pthread",),) * 2),
     Case("clean_two_loaders.py", None, needs_torch=True),
+    Case("clean_two_pools.py", None, needs_torch=True),
     Case("clean_preforking_server.py", None, around.clients),
     Case("clean_accept_loop.py", None, around.clients),
 ]

@@ -33,8 +33,8 @@ def nothing(_folder):
 # ---- control groups ----
 @contextlib.contextmanager
 def malloc_that_keeps(_folder):
-    """glibc's malloc as the advice about large blocks sets it."""
-    yield Start(environment={"MALLOC_MMAP_THRESHOLD_": "33554432", "MALLOC_TRIM_THRESHOLD_": "4294967296"})
+    """glibc's malloc as the advice about large blocks sets it, in threads that hold many of them."""
+    yield Start(environment={"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "33554432", "MALLOC_TRIM_THRESHOLD_": "4294967296"})
 
 
 def put(path, text):

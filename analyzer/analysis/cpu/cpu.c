@@ -179,14 +179,22 @@ static void set_cupti(struct pt_metrics *metrics, struct pt_scope scope, const s
         pt_metrics_set(metrics, scope, "cpu.main_cupti_s", pt_real(s));
 }
 
-/* The kernel's own work for pages that were missing. */
+/* An allocator gives memory back, or takes it. */
+static bool is_mapping(const struct pt_cpu_view *view, pt_u32 node)
+{
+    return view->frames.items[view->frame_of[node]].is_in_allocator &&
+           pt_code_of_function(view->functions.items[pt_cpu_function_at(view, node)].name) == PT_CODE_MAPPING;
+}
+
+/* The kernel's own work for pages that were missing, and for those that an allocator gives back. */
 static void set_main_faults(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_cpu_view *view,
                             const struct pt_path_thread *threads)
 {
     const struct pt_cpu_data *data = view->data;
-    double s = 0, all_s = 0;
+    double s = 0, all_s = 0, mapping_s = 0;
     for (size_t i = 0; i < data->n_counts; i++) {
         const double one_s = (double)data->counts[i].samples * view->sample_s[data->counts[i].thread];
+        mapping_s += is_mapping(view, data->counts[i].node) ? one_s : 0;
         if (!pt_cpu_is_page_fault(view, data->counts[i].node))
             continue;
         s += threads[data->counts[i].thread].share * one_s;
@@ -195,8 +203,10 @@ static void set_main_faults(struct pt_metrics *metrics, struct pt_scope scope, c
     const bool sees_kernel = data->header.flags & PT_CPU_SAMPLED && !(data->header.flags & PT_CPU_USER_ONLY);
     pt_metrics_set(metrics, scope, "cpu.main_fault_s",
                    sees_kernel ? pt_real(s) : pt_unknown("the kernel's share of the CPU time could not be sampled"));
-    if (sees_kernel)
-        pt_metrics_set(metrics, scope, "cpu.fault_s", pt_real(all_s));
+    if (!sees_kernel)
+        return;
+    pt_metrics_set(metrics, scope, "cpu.fault_s", pt_real(all_s));
+    pt_metrics_set(metrics, scope, "cpu.allocator_mapping_s", pt_real(mapping_s));
 }
 
 /* What it did within recorded calls, by their part of the account. */

@@ -64,6 +64,7 @@ static bool is_operation(const struct pt_cpu_function *function)
                                             "GOMP_",
                                             "__kmpc_",
                                             "mkl_",
+                                            "Sleef_",
                                             NULL};
     return function->code == PT_CODE_JIT || begins(function->name, functions) || strstr(function->name, "gemm") ||
            (strstr(function->name, "_kernel") && !strstr(function->name, "wrap_kernel")) ||
@@ -153,6 +154,15 @@ static bool is_memory_routine(const struct pt_cpu_function *function)
     return begins(function->name, routines);
 }
 
+/* The kernel was entered from a framework's own code, which leaves system calls to libc: pages of tensors are missing.
+ */
+static bool is_page_fault(const struct pt_cpu_view *view, pt_u32 frame)
+{
+    const struct pt_cpu_frame *frames = view->frames.items;
+    return view->functions.items[frames[frame].function].code == PT_CODE_KERNEL &&
+           view->functions.items[frames[frames[frame].parent].function].code == PT_CODE_FRAMEWORK;
+}
+
 /* A frame inherits from what called it: malloc in a decoder is decoding, what the loader of libraries calls is an
  * import. A parent's number is less than its child's. */
 pt_u16 *pt_training_codes(const struct pt_cpu_view *view)
@@ -164,7 +174,7 @@ pt_u16 *pt_training_codes(const struct pt_cpu_view *view)
         const pt_u32 parent = view->frames.items[i].parent;
         const pt_u16 above = kinds[parent];
         const bool was_loaded = above & PT_IN_LOADER && function->code == PT_CODE_FRAMEWORK;
-        const bool copies = above & PT_IN_FRAMEWORK && is_memory_routine(function);
+        const bool copies = (above & PT_IN_FRAMEWORK && is_memory_routine(function)) || is_page_fault(view, (pt_u32)i);
         kinds[i] =
             (pt_u16)(above | kind_of(function) | (was_loaded ? PT_IN_IMPORT : 0) | (copies ? PT_IN_OPERATION : 0));
         bodies[i] = is_body(function, bodies[parent]);

@@ -37,19 +37,27 @@ static bool *frames_of_pools(const struct pt_cpu_view *view)
     return is_in;
 }
 
+/* Each library brings a pool of its own. The threads of one that is seldom used spin for a moment, and sleep: of the
+ * time of the process's thread with most. */
+#define LEAST_OF_MOST 0.1
+
 /* Of the process with the most. */
-static pt_u32 most_threads(const struct pt_cpu_data *data, const bool *is_of_pool)
+static pt_u32 most_threads(const struct pt_cpu_data *data, const double *pool_s)
 {
-    struct pt_map by_process = {0};
-    pt_u64 most = 0;
+    struct pt_map by_process = {0}; /* process -> thread with the most, which stands for it */
+    PT_AUTO(pt_freep) pt_u32 *threads = pt_calloc(data->n_threads + 1, sizeof *threads);
+    pt_u32 most = 0;
     for (size_t i = 1; i < data->n_threads; i++) {
-        if (!is_of_pool[i])
-            continue;
-        const pt_u64 n = ++*pt_map_at(&by_process, data->threads[i].pid);
-        most = n > most ? n : most;
+        pt_u64 *with_most = pt_map_at(&by_process, data->threads[i].pid);
+        *with_most = pool_s[i] > pool_s[*with_most] ? i : *with_most;
+    }
+    for (size_t i = 1; i < data->n_threads; i++) {
+        const pt_u64 with_most = *pt_map_at(&by_process, data->threads[i].pid);
+        threads[with_most] += pool_s[i] > 0 && pool_s[i] >= LEAST_OF_MOST * pool_s[with_most];
+        most = threads[with_most] > most ? threads[with_most] : most;
     }
     pt_map_fini(&by_process);
-    return (pt_u32)most;
+    return most;
 }
 
 void pt_spinning(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view,
@@ -57,14 +65,14 @@ void pt_spinning(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_v
 {
     const struct pt_cpu_data *data = view->data;
     PT_AUTO(pt_freep) bool *is_in = frames_of_pools(view);
-    PT_AUTO(pt_freep) bool *is_of_pool = pt_calloc(data->n_threads + 1, sizeof *is_of_pool);
+    PT_AUTO(pt_freep) double *pool_s = pt_calloc(data->n_threads + 1, sizeof *pool_s);
     double all_s = 0, main_s = 0;
     for (size_t i = 0; i < data->n_counts; i++) {
         const struct pt_cpu_count *count = &data->counts[i];
         const double s = (double)count->samples * view->sample_s[count->thread];
         if (!is_in[view->frame_of[count->node]])
             continue;
-        is_of_pool[count->thread] = true;
+        pool_s[count->thread] += s;
         if (!is_runtime(&view->functions.items[pt_cpu_function_at(view, count->node)]))
             continue;
         all_s += s;
@@ -73,5 +81,5 @@ void pt_spinning(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_v
     pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.spinning_s", pt_real(all_s));
     pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.spinning_main_s", pt_real(main_s));
     pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.pool_threads",
-                   pt_integer(most_threads(data, is_of_pool)));
+                   pt_integer(most_threads(data, pool_s)));
 }

@@ -305,7 +305,7 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
         return;
     if (p->is_thinned)
         pt_heap_site_add(whole_class(heap, e, sample->size_bytes), p->level.bucket, w.allocs, w.bytes);
-    pt_heap_remap_alloc(&p->remap, sample->addr, sample->size_bytes, w.bytes);
+    pt_heap_remap_alloc(&p->remap, e->thread->index, sample->addr, sample->size_bytes, w.bytes);
     if (e->process->heap_mode != PT_HEAP_FULL)
         pt_heap_level_add(&p->level, e->start_ns, w.bytes, w.variance);
     note_peak(p);

@@ -40,6 +40,7 @@ void pt_heap_processes_fini(struct pt_heap_processes *processes, pt_u32 n)
         if (processes->items[i]) {
             pt_block_map_fini(&processes->items[i]->blocks);
             pt_block_map_fini(&processes->items[i]->samples);
+            pt_heap_remap_fini(&processes->items[i]->remap);
             free(processes->items[i]);
         }
     free(processes->items);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "proftrace/types.h"
+#include "util/vec.h"
 
 enum {
     PT_LEAST_MMAP_THRESHOLD_BYTES = 128 << 10, /* mallopt(3), M_MMAP_THRESHOLD */
@@ -24,18 +25,51 @@ struct pt_heap_remap_part {
     double live_bytes, peak_bytes;
 };
 
+struct pt_heap_range {
+    pt_u64 start, end;
+    pt_u32 owner; /* in `owners`, plus 1; 0 = it is not in an arena of a thread */
+};
+
+/* A thread that took blocks from its arena. */
+struct pt_heap_owner {
+    pt_u32 thread;
+    double new_bytes;
+    double live_bytes, peak_bytes;
+};
+
+/* The heap that sbrk() moves, or one of the 64 MiB that arenas of threads consist of. */
+struct pt_heap_region {
+    pt_u64 number;
+    pt_u64 begin;       /* of the lowest block, ever */
+    pt_u64 touched_end; /* above it the kernel has to give pages */
+    pt_u64 end;
+    PT_VEC(struct pt_heap_range); /* live blocks, by address */
+};
+
 /* Zeroed = begin. */
 struct pt_heap_remap {
     struct pt_heap_remap_part large, huge;
-    pt_u64 threshold_bytes;       /* 0 = the first one */
-    double heap_bytes, top_bytes; /* live in blocks that are not mapped one by one, and what is held for them */
-    double seen_bytes;            /* of all allocations that were told */
-    pt_u32 n_mapped, n_kept;      /* blocks that were mappings of their own, and others */
+    pt_u64 threshold_bytes; /* 0 = the first one */
+    struct {
+        PT_VEC(struct pt_heap_region);
+    } regions;
+    struct {
+        PT_VEC(struct pt_heap_owner);
+    } owners;
+    double seen_bytes;       /* of all allocations that were told */
+    pt_u32 n_mapped, n_kept; /* blocks that were mappings of their own, and others */
 };
 
-/* `bytes` are those that the block stands for. Blocks below the least threshold are of no concern. */
-void pt_heap_remap_alloc(struct pt_heap_remap *remap, pt_u64 addr, pt_u64 size_bytes, double bytes);
+void pt_heap_remap_fini(struct pt_heap_remap *remap);
+
+/* `bytes` are those that the block stands for, `thread` is any number of the one that takes it. Blocks below the least
+ * threshold are of no concern. */
+void pt_heap_remap_alloc(struct pt_heap_remap *remap, pt_u32 thread, pt_u64 addr, pt_u64 size_bytes, double bytes);
 void pt_heap_remap_free(struct pt_heap_remap *remap, pt_u64 addr, pt_u64 size_bytes, double bytes);
+
+/* What of the large blocks' pages was for threads that hold more at once than one heap of an arena has room for: an
+ * empty heap goes back to the kernel whatever the thresholds are. */
+double pt_heap_remap_crowded_bytes(const struct pt_heap_remap *remap);
 
 /* What of it had not been mapped again if nothing was ever given back. 0 where malloc maps nothing: its variables are
  * set already. */

@@ -114,7 +114,8 @@ struct stage_heap {
     pt_u64 large_bytes; /* of blocks that malloc may map one by one, and give back to the kernel when they are freed */
     pt_u64 huge_bytes;  /* of those that it maps so whatever its threshold is */
     double remapped_large_bytes, remapped_huge_bytes; /* of them, taken from the kernel anew though given back before */
-    double arena_bytes;                               /* that Python mapped for its objects */
+    double crowded_bytes; /* of these, for threads that hold more than a heap has room for */
+    double arena_bytes;   /* that Python mapped for its objects */
     double peak_bytes;
     const struct pt_peak_phase *phase; /* of the process with this peak */
     double growth_bytes;
@@ -141,6 +142,7 @@ static void add_remapped(struct stage_heap *sum, const struct pt_process *proces
     const double scale = p->remap.seen_bytes > 0 ? large_bytes / p->remap.seen_bytes : 0;
     sum->remapped_large_bytes += scale * pt_heap_remap_saved_bytes(&p->remap, &p->remap.large);
     sum->remapped_huge_bytes += scale * pt_heap_remap_saved_bytes(&p->remap, &p->remap.huge);
+    sum->crowded_bytes += scale * pt_heap_remap_crowded_bytes(&p->remap);
     sum->arena_bytes += p->arena_bytes;
 }
 
@@ -251,6 +253,9 @@ static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_he
                                                : pt_real(100 * (double)sum.huge_bytes / (double)sum.large_bytes));
     pt_metrics_set(metrics, scope, "heap.remapped_large.bytes", pt_real(sum.remapped_large_bytes));
     pt_metrics_set(metrics, scope, "heap.remapped_huge.bytes", pt_real(sum.remapped_huge_bytes));
+    pt_metrics_set(metrics, scope, "heap.remapped_crowded.percent",
+                   sum.remapped_large_bytes > 0 ? pt_real(100 * fmin(1, sum.crowded_bytes / sum.remapped_large_bytes))
+                                                : pt_unknown("no large block was mapped again"));
     pt_metrics_set(metrics, scope, "heap.arenas.bytes", pt_real(sum.arena_bytes));
     if (missing)
         sum.reason = missing;
