@@ -80,6 +80,17 @@ static double own_faults(const struct pt_profile *profile, pt_u32 stage, const c
     return faults < 0 ? 0 : faults;
 }
 
+/* Mapping a page is work of the kernel: CPU time of the stage, of which samples have a part. */
+static double minor_faults_s(const struct pt_profile *profile, pt_u32 stage, double wall_s, double faults,
+                             const char *sampled_metric)
+{
+    const double cpu_s = pt_stage_number(profile, stage, "cpu.total_s");
+    const double sampled_s = MOST_OF_SAMPLES * pt_stage_number(profile, stage, sampled_metric) + LEAST_SAMPLED_S;
+    const double each_s = isnan(sampled_s) ? MINOR_FAULT_S : SLOWEST_MINOR_FAULT_S;
+    const double most_s = at_most(isnan(cpu_s) ? wall_s : cpu_s, faults * each_s);
+    return isnan(sampled_s) ? most_s : at_most(sampled_s, most_s);
+}
+
 static void set_faults(struct pt_profile *profile, pt_u32 stage, double wall_s)
 {
     const double minor = own_faults(profile, stage, "resource.minor_faults.last", PROCESS_MINOR_FAULTS);
@@ -90,17 +101,13 @@ static void set_faults(struct pt_profile *profile, pt_u32 stage, double wall_s)
     const double major_s = isnan(pressure_percent)
                                ? major * MAJOR_FAULT_S
                                : at_most(pressure_percent / 100 * wall_s, major * SLOWEST_MAJOR_FAULT_S);
-    /* Mapping a page is work of the kernel: CPU time of the stage. */
-    const double cpu_s = pt_stage_number(profile, stage, "cpu.total_s");
-    const double sampled_s = MOST_OF_SAMPLES * pt_stage_number(profile, stage, "cpu.fault_s") + LEAST_SAMPLED_S;
-    const double each_s = isnan(sampled_s) ? MINOR_FAULT_S : SLOWEST_MINOR_FAULT_S;
-    const double most_s = at_most(isnan(cpu_s) ? wall_s : cpu_s, minor * each_s);
-    const double minor_s = isnan(sampled_s) ? most_s : at_most(sampled_s, most_s);
-    const double cost_s = minor_s + major_s;
+    const double cost_s = minor_faults_s(profile, stage, wall_s, minor, "cpu.fault_s") + major_s;
+    const double main_s = minor_faults_s(profile, stage, wall_s, minor, "cpu.main_fault_s") + major_s;
     pt_stage_set_number(profile, stage, "faults.minor.calls", minor, not_sampled);
     pt_stage_set_number(profile, stage, "faults.major.calls", major, not_sampled);
     pt_stage_set_number(profile, stage, "faults.rate_per_s", wall_s > 0 ? (minor + major) / wall_s : NAN, not_sampled);
     pt_stage_set_number(profile, stage, "faults.cost_s", at_most(wall_s, cost_s), not_sampled);
+    pt_stage_set_number(profile, stage, "faults.main.cost_s", at_most(wall_s, main_s), not_sampled);
 }
 
 /* What of the stage's time can have been spent waiting for disks: not that on a CPU or queueing for one, nor that in

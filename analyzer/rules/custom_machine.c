@@ -137,15 +137,17 @@ static double share_beside_pickling(const struct pt_profile *profile, pt_i64 sta
     return 1 - pt_pickling_of(profile, stage).fault_percent / 100;
 }
 
-/* Enough to matter for the time of the stage, and of its processes together: what several do at once is saved once. */
+/* Enough to matter for the time of the stage, and of its processes together. What several threads do at once is saved
+ * once: as much as the critical one does. */
 static bool maps_much(const struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding, double share)
 {
     const struct pt_metrics *metrics = &profile->metrics;
-    const double cost_s =
-        share_beside_pickling(profile, stage) * share * pt_finding_number(finding, metrics, "faults.cost_s");
+    const double own_share = share_beside_pickling(profile, stage) * share;
+    const double cost_s = own_share * pt_finding_number(finding, metrics, "faults.cost_s");
+    const double main_s = own_share * pt_finding_number(finding, metrics, "faults.main.cost_s");
     const double stretch = pt_finding_number(finding, metrics, "queue.stretch.native");
     const double took_s = isnan(stretch) ? cost_s : cost_s * stretch;
-    finding->gain_upper_s = cost_s;
+    finding->gain_upper_s = isnan(main_s) ? cost_s : fmin(main_s, cost_s);
     return stage >= 0 && took_s * 1e9 >= 0.1 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) &&
            !(cost_s < 0.1 * pt_finding_number(finding, metrics, "cpu.total_s")) && maps_again(finding, metrics);
 }
@@ -184,7 +186,7 @@ bool pt_rule_large_blocks_remapped(struct pt_profile *profile, pt_i64 stage, str
         return false;
     /* What is not given back need not be taken again either. */
     finding->gain_upper_s +=
-        share_beside_pickling(profile, stage) * pt_finding_number_or_0(finding, metrics, "cpu.allocator_mapping_s");
+        share_beside_pickling(profile, stage) * pt_finding_number_or_0(finding, metrics, "cpu.main_mapping_s");
     pt_finding_add_metrics(finding, metrics, "page_faults:faults.minor.calls");
     pt_finding_add_evidence(finding, "saved_page_faults",
                             pt_integer(pt_whole(share_beside_pickling(profile, stage) * faults.of_malloc *

@@ -176,6 +176,7 @@ CASES = [
     look_alike("oversubscribed_threads", program="like.c", cc=(("-pthread",),) * 2),
     look_alike("page_fault_storm", program="like.c", cc=(("-pthread",),) * 2),
     Case("clean_two_loaders.py", None, needs_torch=True),
+    Case("clean_asked_threads.py", None, sees="workers_working"),
     Case("clean_two_pools.py", None, needs_torch=True),
     Case("clean_preforking_server.py", None, around.clients),
     Case("clean_accept_loop.py", None, around.clients),

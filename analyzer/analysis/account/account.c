@@ -89,6 +89,8 @@ static void event(void *state, const struct pt_event *e)
     thread->seen_ns[e->desc->kind] += (double)e->duration_ns;
     if (span->part == PT_PART_gil_wait && e->desc->kind == PT_KIND_lock_cond)
         thread->gil_cond_ns += (double)e->duration_ns;
+    if (e->desc->kind == PT_KIND_wait_sleep && e->duration_ns < PT_SHORT_SLEEP_NS && pt_is_main_thread(e))
+        pt_pauses_add(&thread->pauses, account->facts, e);
     pt_account_follow_due(account, span->end_ns);
     if (loop->is_known) {
         thread->ns[PT_PART_idle] -= loop->own_ns;
@@ -213,12 +215,21 @@ static void set_processes(struct pt_profile *profile)
     }
 }
 
+static void end_pauses(struct pt_account *account, const struct pt_process *process)
+{
+    const struct pt_thread *thread = pt_main_thread(process);
+    if (thread)
+        pt_pauses_computed_ns(&account->threads[pt_account_number(account, thread)].pauses, account->facts, process);
+}
+
 static void finish(void *state, struct pt_profile *profile)
 {
     struct pt_account *account = state;
     set_processes(profile);
     account->heap_costs_ns = pt_heap_costs_ns(account->facts);
     pt_account_follow_all(account);
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++)
+        end_pauses(account, profile->session->processes[i]);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         if (!profile->stages.items[stage].root || pt_profile_stage_wall_ns(profile, stage) <= 0) {
             set_untraced(profile, stage);

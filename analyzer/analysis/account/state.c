@@ -37,6 +37,7 @@ void pt_account_name_workers(const struct pt_account *account, const struct pt_t
     if (all)
         move_to_workers(&seen->for_helpers, PT_PART_lock, split);
     move_to_workers(&seen->for_children, PT_PART_child_wait, split);
+    move_to_workers(&(struct pt_account_working){.known_ns = seen->pauses.computed_ns}, PT_PART_sleep, split);
 }
 
 /* Totals are exact, events may have been overwritten: what is missing goes to the kind's usual part. */

@@ -6,6 +6,7 @@
 #define PT_ANALYSIS_ACCOUNT_STATE_H
 
 #include "proftrace/events.h"
+#include "facts/path/beside_pauses.h"
 #include "facts/path/critical_path.h"
 #include "facts/state.h"
 #include "facts/wait_kind.h"
@@ -28,6 +29,7 @@ struct pt_account_thread {
         double known_ns, gap_ns, sampled_ns;
     } for_threads, for_children;
     struct pt_account_working for_helpers; /* of the waits for threads: for one that is on the path itself */
+    struct pt_pauses pauses;               /* of a main thread */
 };
 
 /* The time of a thread, or of several that followed each other. */

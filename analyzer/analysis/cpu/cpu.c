@@ -194,7 +194,7 @@ static void set_main_faults(struct pt_metrics *metrics, struct pt_scope scope, c
     double s = 0, all_s = 0, mapping_s = 0;
     for (size_t i = 0; i < data->n_counts; i++) {
         const double one_s = (double)data->counts[i].samples * view->sample_s[data->counts[i].thread];
-        mapping_s += is_mapping(view, data->counts[i].node) ? one_s : 0;
+        mapping_s += is_mapping(view, data->counts[i].node) ? threads[data->counts[i].thread].share * one_s : 0;
         if (!pt_cpu_is_page_fault(view, data->counts[i].node))
             continue;
         s += threads[data->counts[i].thread].share * one_s;
@@ -206,7 +206,7 @@ static void set_main_faults(struct pt_metrics *metrics, struct pt_scope scope, c
     if (!sees_kernel)
         return;
     pt_metrics_set(metrics, scope, "cpu.fault_s", pt_real(all_s));
-    pt_metrics_set(metrics, scope, "cpu.allocator_mapping_s", pt_real(mapping_s));
+    pt_metrics_set(metrics, scope, "cpu.main_mapping_s", pt_real(mapping_s));
 }
 
 /* What it did within recorded calls, by their part of the account. */

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "facts/path/beside_pauses.h"
 #include "facts/path/critical_path.h"
 
 enum { KEPT = 256 };

@@ -8,9 +8,6 @@
 
 #include "analysis/analysis.h"
 
-/* A pause that waits for something is rarely longer: it would be noticed. */
-#define PT_SHORT_SLEEP_NS 110000000ll
-
 struct pt_lock_sleeper;
 struct pt_lock_sleeps {
     const struct pt_facts *facts;

@@ -14,6 +14,7 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "facts/path/beside_pauses.h"
 #include "facts/path/critical_path.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
@@ -28,6 +29,7 @@ struct sleeper {
     pt_u64 short_calls, long_calls, short_ns, long_ns;
     pt_u64 timed_ns; /* of the short ones: waits for a lock that ran out of time */
     pt_u64 loop_ns;  /* or of an event loop, for timers */
+    struct pt_pauses pauses;
 };
 
 struct sleeps {
@@ -94,6 +96,8 @@ static void event(void *state, const struct pt_event *e)
     const bool is_short = meant_ns(e) < PT_SHORT_SLEEP_NS;
     *(is_short ? &sleeper->short_calls : &sleeper->long_calls) += 1;
     *(is_short ? &sleeper->short_ns : &sleeper->long_ns) += (pt_u64)e->duration_ns;
+    if (is_short && pt_is_main_thread(e))
+        pt_pauses_add(&sleeper->pauses, sleeps->profile->facts, e);
     pt_split_time_add(&(is_short ? sleeps->short_ones : sleeps->long_ones)[stage], e, e->start_ns);
 }
 
@@ -196,6 +200,19 @@ static void add_loops(struct sleeps *sleeps)
     }
 }
 
+/* While own threads compute, it waits for these: to ask them another way would not make them faster. */
+static void take_off_computing(struct sleeps *sleeps)
+{
+    const struct pt_session *session = sleeps->profile->session;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        struct pt_split_time *time = &sleeps->short_ones[pt_profile_stage_of(sleeps->profile, process)];
+        const double ns =
+            pt_pauses_computed_ns(&sleeps->processes[process->index].pauses, sleeps->profile->facts, process);
+        (pt_is_worker(process) ? &time->of_workers : &time->of_others)->total_ns -= (pt_i64)ns;
+    }
+}
+
 static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
 {
     struct pt_profile *profile = sleeps->profile;
@@ -242,6 +259,7 @@ static void finish_stage(const struct sleeps *sleeps, pt_u32 stage)
 static void finish(void *state, struct pt_profile *profile)
 {
     struct sleeps *sleeps = state;
+    take_off_computing(sleeps);
     add_timed_waits(sleeps);
     add_loops(sleeps);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "proftrace/payloads.h"
-#include "lock_sleeps.h"
+#include "facts/path/beside_pauses.h"
 
 /* An event loop: between two looks at the same thing it does little, and a task that always goes on after one pause
  * paces itself. */
