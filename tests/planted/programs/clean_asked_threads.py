@@ -14,7 +14,7 @@ def compute():
 
 
 def work():
-    threads = [threading.Thread(target=compute) for _ in range(2)]
+    threads = [threading.Thread(target=compute) for _ in range(1)]
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
