@@ -105,7 +105,9 @@ static void say_what_is_pickled(struct pt_profile *profile, pt_i64 stage, struct
 bool pt_rule_slow_first_batches(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    if (!(pt_finding_number(finding, metrics, "training.late_starts_percent") >= LEAST_LATE_PERCENT))
+    /* Without workers there is nothing to keep: the first batch takes as long as each. */
+    if (!(pt_finding_number(finding, metrics, "training.late_starts_percent") >= LEAST_LATE_PERCENT) ||
+        pt_finding_number(finding, metrics, "training.workers.count") == 0)
         return false;
     finding->gain_upper_s = fmax(pt_finding_number(finding, metrics, "training.late_starts_s"),
                                  pt_finding_number(finding, metrics, "training.restarts.cost_s"));

@@ -51,6 +51,9 @@ static const struct {
      50},
     {"slow_first_batches", {{"training.restarts.cost_s", 3}, {"training.late_starts_percent", 5}}, 4.9},
     {"slow_first_batches", {{"training.late_starts_percent", 5}, {"training.restarts.cost_s", 3}}, 0.05},
+    {"slow_first_batches",
+     {{"training.late_starts_percent", 5}, {"training.restarts.cost_s", 3}, {"training.workers.count", 1}},
+     0},
 #include "line_rule_cases.def"
     {"workers_read_the_same",
      {{"helpers.same_files.cost_s", 3}, {"fetcher.stream_s", 1}, {"helpers.same_files.workers", 2}},
