@@ -141,6 +141,7 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
         {"line.masks_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_TRAINING_S},
         {"line.sorts_s", "sort", NULL, PT_STACK_STEPS_S},
         {"line.filters_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
+        {"line.written_s", "NumpyBlock._get_values_for_csv", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
         {"line.rows_s", "DataFrame.iterrows", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
         {"line.commands_s", "Popen.communicate", "/lib/python3.11/subprocess.py", PT_STACK_WORKER_S},
         {"line.decodes_s", "decode", NULL, PT_STACK_WORKER_S},

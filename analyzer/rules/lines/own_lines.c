@@ -50,10 +50,20 @@ void pt_finding_is_of_line(struct pt_finding *finding, const struct pt_own_line 
     finding->in_line = line->line;
 }
 
+/* Of Python's functions, which all have a name, it is the end: get_values_for_csv writes a table, _get_values takes rows
+ * of one. */
+static bool is_named(const struct pt_stack_frame *frame, const char *name)
+{
+    if (!(frame->flags & PT_FRAME_OF_PYTHON))
+        return strstr(frame->function, name);
+    const size_t n = strlen(frame->function), m = strlen(name);
+    return n >= m && !strcmp(frame->function + n - m, name);
+}
+
 static bool is_like(const struct pt_stack_frame *frame, const struct pt_code_pattern *pattern)
 {
     const char *file = frame->flags & PT_FRAME_OF_PYTHON ? frame->file : frame->module;
-    return strstr(frame->function, pattern->function) && (!pattern->file || (file && strstr(file, pattern->file)));
+    return is_named(frame, pattern->function) && (!pattern->file || (file && strstr(file, pattern->file)));
 }
 
 bool pt_line_calls(const struct pt_stack *stack, const struct pt_code_pattern *patterns)

@@ -33,8 +33,8 @@ void pt_finding_is_of_line(struct pt_finding *finding, const struct pt_own_line 
 /* The innermost frame of a stack that is the program's own Python; NULL = none. */
 const struct pt_stack_frame *pt_line_frame(const struct pt_stack *stack);
 
-/* Parts of the names of a function and of its file, or of a native function's library; NULL = any. A list of them is
- * closed by one without function. */
+/* Parts of the names of a native function and of its library; of Python the end of a function's name, and a part of its
+ * file's; NULL = any. A list of them is closed by one without function. */
 struct pt_code_pattern {
     const char *file, *function;
 };
