@@ -50,8 +50,8 @@ void pt_finding_is_of_line(struct pt_finding *finding, const struct pt_own_line 
     finding->in_line = line->line;
 }
 
-/* Of Python's functions, which all have a name, it is the end: get_values_for_csv writes a table, _get_values takes rows
- * of one. */
+/* Of Python's functions, which all have a name, it is the end: get_values_for_csv writes a table, _get_values takes
+ * rows of one. */
 static bool is_named(const struct pt_stack_frame *frame, const char *name)
 {
     if (!(frame->flags & PT_FRAME_OF_PYTHON))
