@@ -104,6 +104,13 @@ static bool makes_rows(const struct pt_stack_frame *frame)
            is_in(frame, "/pandas/core/apply.py", "FrameColumnApply.series_generator");
 }
 
+/* For each row, or for each column: of the short turns of a generator the callers are seldom known, of this one always.
+ */
+static bool asks_for_rows(const struct pt_stack_frame *frame)
+{
+    return is_in(frame, "/pandas/core/apply.py", "FrameApply.apply_series_generator");
+}
+
 /* Each row is a Series; so is a column, of which nobody takes single values in such a number. */
 static bool takes_value(const struct pt_stack_frame *frame)
 {
@@ -153,6 +160,12 @@ static struct loop *loop_of(struct loops *loops, const struct pt_stack_frame *fr
     return &loops->items[loops->n - 1];
 }
 
+static void widen(struct loop *loop, const struct pt_stack_frame *in)
+{
+    loop->first = in->line < loop->first ? in->line : loop->first;
+    loop->last = in->line > loop->last ? in->line : loop->last;
+}
+
 /* Where rows are made: that the loop is there at all. */
 static void find_loop(struct loops *loops, const struct pt_stack *stack)
 {
@@ -167,8 +180,16 @@ static void find_loop(struct loops *loops, const struct pt_stack *stack)
     }
     struct loop *loop = loop_of(loops, in);
     loop->rows_s += s;
-    loop->first = in->line < loop->first ? in->line : loop->first;
-    loop->last = in->line > loop->last ? in->line : loop->last;
+    widen(loop, in);
+}
+
+/* Rows are made, and nobody knows for whom. */
+static void find_loop_of_asker(struct loops *loops, const struct pt_stack *stack)
+{
+    const struct pt_stack_frame *asker = outwards(stack, stack->frames, asks_for_rows);
+    const struct pt_stack_frame *in = asker ? outwards(stack, asker, is_programs) : NULL;
+    if (in)
+        widen(loop_of(loops, in), in);
 }
 
 /* The frame of the loop in a stack: the function that holds it, or the one that has handed it to pandas. */
@@ -180,11 +201,17 @@ static const struct pt_stack_frame *frame_of(const struct pt_stack *stack, const
     return NULL;
 }
 
-/* What takes a value out of a row; the nearest function of the program asks for it. */
+/* Of handling rows, not of what is done with them. */
+static bool handles_rows(const struct pt_stack_frame *frame)
+{
+    return takes_value(frame) || asks_for_rows(frame);
+}
+
+/* What takes a value out of a row, or hands it on; the nearest function of the program asks for it. */
 static void add_values(struct loop *loop, const struct pt_stack *stack)
 {
     const struct pt_stack_frame *own = outwards(stack, stack->frames, is_programs);
-    const struct pt_stack_frame *value = outwards(stack, stack->frames, takes_value);
+    const struct pt_stack_frame *value = outwards(stack, stack->frames, handles_rows);
     const struct pt_stack_frame *in = frame_of(stack, loop);
     if (!in || !value || value > own || outwards(stack, stack->frames, makes_rows))
         return;
@@ -208,15 +235,23 @@ static void for_each(const struct pt_profile *profile, pt_i64 stage, struct loop
     }
 }
 
+static void find_loops(const struct pt_profile *profile, pt_i64 stage, struct loops *loops,
+                       void find(struct loops *loops, const struct pt_stack *stack))
+{
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        if ((pt_i64)stack->stage == stage && stack->cost[PT_STACK_STEPS_S] > 0)
+            find(loops, stack);
+    }
+}
+
 static struct loop costliest(const struct pt_profile *profile, pt_i64 stage)
 {
     struct loops loops = {0};
     struct loop most = {0};
-    for (size_t i = 0; i < profile->stacks.n; i++) {
-        const struct pt_stack *stack = &profile->stacks.items[i];
-        if ((pt_i64)stack->stage == stage && stack->cost[PT_STACK_STEPS_S] > 0)
-            find_loop(&loops, stack);
-    }
+    find_loops(profile, stage, &loops, find_loop);
+    if (!loops.n && loops.unknown_s > 0)
+        find_loops(profile, stage, &loops, find_loop_of_asker);
     for (size_t i = 0; i < loops.n; i++) {
         struct loop *loop = &loops.items[i];
         for_each(profile, stage, loop, add_values);
