@@ -11,34 +11,38 @@
 #include "util/auto.h"
 #include "util/mem.h"
 
-/* These libraries do no work of their own: their threads start it, and wait for each other. */
-static bool is_runtime(const struct pt_cpu_function *function)
+enum { POOLS = 3 }; /* 0 = none */
+
+/* These libraries do no work of their own: their threads start it, and wait for each other. Which of them: each brings
+ * a pool of its own. */
+static pt_u8 pool_of(const struct pt_cpu_function *function)
 {
     static const char *const files[] = {"libgomp", "libiomp", "libomp"};
     static const char *const functions[] = {"blas_thread_server", "exec_blas_async_wait"};
     const char *file = function->module ? pt_base_name(function->module) : "";
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (!strncmp(file, files[i], strlen(files[i])))
-            return true;
+            return 1;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (!strcmp(function->name, functions[i]))
-            return true;
-    return false;
+            return 2;
+    return 0;
 }
 
-/* By frame: the runtime stands in its stack. */
-static bool *frames_of_pools(const struct pt_cpu_view *view)
+/* By frame: the pool whose runtime stands in its stack. */
+static pt_u8 *pools_of_frames(const struct pt_cpu_view *view)
 {
-    bool *is_in = pt_calloc(view->frames.n + 1, sizeof *is_in);
+    pt_u8 *pools = pt_calloc(view->frames.n + 1, sizeof *pools);
     for (size_t i = 1; i < view->frames.n; i++) {
         const struct pt_cpu_frame *frame = &view->frames.items[i];
-        is_in[i] = is_in[frame->parent] || is_runtime(&view->functions.items[frame->function]);
+        const pt_u8 own = pool_of(&view->functions.items[frame->function]);
+        pools[i] = own ? own : pools[frame->parent];
     }
-    return is_in;
+    return pools;
 }
 
-/* Each library brings a pool of its own. The threads of one that is seldom used spin for a moment, and sleep: of the
- * time of the process's thread with most. */
+/* The threads of a pool that is seldom used spin for a moment, and sleep: of the time of the process's thread with
+ * most. */
 #define LEAST_OF_MOST 0.1
 
 /* Of the process with the most. */
@@ -64,22 +68,25 @@ void pt_spinning(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_v
                  const struct pt_path_thread *threads)
 {
     const struct pt_cpu_data *data = view->data;
-    PT_AUTO(pt_freep) bool *is_in = frames_of_pools(view);
-    PT_AUTO(pt_freep) double *pool_s = pt_calloc(data->n_threads + 1, sizeof *pool_s);
+    PT_AUTO(pt_freep) pt_u8 *pools = pools_of_frames(view);
+    PT_AUTO(pt_freep) double *pool_s = pt_calloc(POOLS * (data->n_threads + 1), sizeof *pool_s);
     double all_s = 0, main_s = 0;
     for (size_t i = 0; i < data->n_counts; i++) {
         const struct pt_cpu_count *count = &data->counts[i];
         const double s = (double)count->samples * view->sample_s[count->thread];
-        if (!is_in[view->frame_of[count->node]])
-            continue;
-        pool_s[count->thread] += s;
-        if (!is_runtime(&view->functions.items[pt_cpu_function_at(view, count->node)]))
+        const pt_u8 pool = pools[view->frame_of[count->node]];
+        pool_s[pool * (data->n_threads + 1) + count->thread] += s;
+        if (!pool || !pool_of(&view->functions.items[pt_cpu_function_at(view, count->node)]))
             continue;
         all_s += s;
         main_s += threads[count->thread].share * s;
     }
+    pt_u32 most = 0;
+    for (pt_u32 pool = 1; pool < POOLS; pool++) {
+        const pt_u32 n = most_threads(data, pool_s + pool * (data->n_threads + 1));
+        most = n > most ? n : most;
+    }
     pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.spinning_s", pt_real(all_s));
     pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.spinning_main_s", pt_real(main_s));
-    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.pool_threads",
-                   pt_integer(most_threads(data, pool_s)));
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.pool_threads", pt_integer(most));
 }
