@@ -230,7 +230,7 @@ def compressing():
         for _ in range(20):
             file.seek(0)
             file.read()
-            planted.compute(0.05)
+            planted.compute(0.15)
     with gzip.open("sums.gz", "wb") as file:
         file.write(bytes(100_000))
 
