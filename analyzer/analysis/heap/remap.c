@@ -13,7 +13,7 @@ enum {
     ENOUGH_BLOCKS = 16,
     PAD_BYTES = 128 << 10,                  /* mallopt(3), M_TOP_PAD: taken beyond what is asked for, and kept */
     FIRST_TRIM_THRESHOLD_BYTES = 128 << 10, /* mallopt(3), M_TRIM_THRESHOLD */
-    MOST_BLOCKS = 65536,                    /* of a region: of a trace that lies, no more are followed */
+    MOST_BLOCKS = 16384,                    /* of a region: of a trace that lies, no more are followed */
     MOST_REGIONS = 1024,
     MOST_OWNERS = 1024
 };
