@@ -89,7 +89,7 @@ static void event(void *state, const struct pt_event *e)
     thread->seen_ns[e->desc->kind] += (double)e->duration_ns;
     if (span->part == PT_PART_gil_wait && e->desc->kind == PT_KIND_lock_cond)
         thread->gil_cond_ns += (double)e->duration_ns;
-    if (e->desc->kind == PT_KIND_wait_sleep && e->duration_ns < PT_SHORT_SLEEP_NS && pt_is_main_thread(e))
+    if (span->part == PT_PART_sleep && pt_is_main_thread(e) && pt_is_short_pause(e))
         pt_pauses_add(&thread->pauses, account->facts, e);
     pt_account_follow_due(account, span->end_ns);
     if (loop->is_known) {

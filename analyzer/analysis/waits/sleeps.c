@@ -10,7 +10,6 @@
  * for both.
  */
 #include <stdlib.h>
-#include <time.h>
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
@@ -58,18 +57,6 @@ static bool is_sleep(const struct pt_event *e)
     return e->desc->kind == PT_KIND_wait_sleep;
 }
 
-/* How long it was meant to be: that a busy machine lets it last longer does not make it another sleep. */
-static pt_i64 meant_ns(const struct pt_event *e)
-{
-    if (e->desc->kind != PT_KIND_wait_sleep || pt_event_as(e, wait_sleep)->requested_ns <= 0)
-        return e->duration_ns;
-    const pt_i64 requested_ns = pt_event_as(e, wait_sleep)->requested_ns;
-    if (!pt_event_as(e, wait_sleep)->is_absolute)
-        return requested_ns;
-    const pt_i64 now_ns = (pt_i64)e->process->start_monotonic_ns + e->start_ns - e->process->start_ns;
-    return e->tag == CLOCK_MONOTONIC && e->process->start_monotonic_ns ? requested_ns - now_ns : e->duration_ns;
-}
-
 /* NULL = it is no wait with a time limit. */
 static struct pt_timed_waits *may_run_out(struct sleeps *sleeps, const struct pt_event *e)
 {
@@ -93,7 +80,7 @@ static void event(void *state, const struct pt_event *e)
     }
     const pt_u32 stage = pt_profile_stage_of(sleeps->profile, e->process);
     struct sleeper *sleeper = &sleeps->processes[e->process->index];
-    const bool is_short = meant_ns(e) < PT_SHORT_SLEEP_NS;
+    const bool is_short = pt_is_short_pause(e);
     *(is_short ? &sleeper->short_calls : &sleeper->long_calls) += 1;
     *(is_short ? &sleeper->short_ns : &sleeper->long_ns) += (pt_u64)e->duration_ns;
     if (is_short && pt_is_main_thread(e))

@@ -6,7 +6,9 @@
 #include "beside_pauses.h"
 
 #include <stdlib.h>
+#include <time.h>
 
+#include "proftrace/payloads.h"
 #include "util/auto.h"
 #include "util/mem.h"
 
@@ -60,6 +62,22 @@ static double computed_ns(const struct pt_pauses *pauses, const struct pt_facts 
     for (size_t i = 0; i < bins.n; i++)
         used += are_used[i];
     return paused_ns * (double)used / (double)bins.n;
+}
+
+static pt_i64 meant_ns(const struct pt_event *e)
+{
+    if (e->desc->kind != PT_KIND_wait_sleep || pt_event_as(e, wait_sleep)->requested_ns <= 0)
+        return e->duration_ns;
+    const pt_i64 requested_ns = pt_event_as(e, wait_sleep)->requested_ns;
+    if (!pt_event_as(e, wait_sleep)->is_absolute)
+        return requested_ns;
+    const pt_i64 now_ns = (pt_i64)e->process->start_monotonic_ns + e->start_ns - e->process->start_ns;
+    return e->tag == CLOCK_MONOTONIC && e->process->start_monotonic_ns ? requested_ns - now_ns : e->duration_ns;
+}
+
+bool pt_is_short_pause(const struct pt_event *sleep)
+{
+    return meant_ns(sleep) < PT_SHORT_SLEEP_NS;
 }
 
 void pt_pauses_add(struct pt_pauses *pauses, const struct pt_facts *facts, const struct pt_event *pause)

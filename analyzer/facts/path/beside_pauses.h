@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * facts/path/beside_pauses.h - how long own threads computed while the main thread of their process paused and looked
- * again (joblib's way to wait for its threads): what it waits for takes that time, and is late by the last pause at
- * most.
+ * path/beside_pauses.h - how long own threads computed while the main thread of their process paused and looked again
+ * (joblib's way to wait for its threads): what it waits for takes that time, and is late by the last pause at most.
  */
 #ifndef PT_FACTS_PATH_BESIDE_PAUSES_H
 #define PT_FACTS_PATH_BESIDE_PAUSES_H
@@ -11,6 +10,9 @@
 
 /* A pause that waits for something is rarely longer: it would be noticed. */
 #define PT_SHORT_SLEEP_NS 110000000ll
+
+/* As it was meant: that a busy machine lets it last longer does not make it a long one. */
+bool pt_is_short_pause(const struct pt_event *sleep);
 
 /* Pauses with next to nothing between them. Zeroed = none yet. */
 struct pt_pauses {
