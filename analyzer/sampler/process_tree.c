@@ -8,9 +8,11 @@
 #include "process_tree.h"
 
 #include <errno.h>
+#include <linux/kcmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A foreign pid may be reused by one of our processes: check it again from time to time. */
@@ -194,4 +196,36 @@ void pt_tree_scan(struct pt_tree *tree)
     tree->previous = before;
     tree->previous_room = room_before;
     tree->scans++;
+}
+
+/* ---- memory ---- */
+
+static bool is_as_large(const struct pt_process_stat *child, const struct pt_process_stat *parent)
+{
+    const double ratio = (double)child->rss_bytes / (double)(parent->rss_bytes + 1);
+    return ratio > 0.9 && ratio < 1.1;
+}
+
+/* Read anew by its number: a process that this scan saw for the first time has no open file yet. */
+static bool still_is_as_large(const struct pt_tree_entry *entry, const struct pt_process_stat *parent)
+{
+    struct pt_process_stat again;
+    const int fd = pt_process_stat_open(entry->pid);
+    if (fd < 0)
+        return false;
+    const bool is_there = pt_process_stat_read(fd, &again) && again.start_ticks == entry->now.start_ticks;
+    close(fd);
+    return is_there && is_as_large(&again, parent);
+}
+
+/* The kernel is asked only where the sizes agree. */
+bool pt_tree_shares_memory_of_parent(const struct pt_tree *tree, const struct pt_tree_entry *entry)
+{
+    const struct pt_tree_entry *parent = pt_tree_find(tree, entry->now.ppid);
+    if (!parent || parent->ownership != PT_PROCESS_OURS || !entry->now.rss_bytes)
+        return false;
+    if (!is_as_large(&entry->now, &parent->now))
+        return false;
+    /* It may have become another program since it was read: then what was read was its parent's. */
+    return syscall(SYS_kcmp, entry->pid, parent->pid, KCMP_VM, 0, 0) == 0 || !still_is_as_large(entry, &parent->now);
 }

@@ -19,7 +19,7 @@ enum pt_ownership { PT_PROCESS_UNKNOWN, PT_PROCESS_OURS, PT_PROCESS_FOREIGN };
 struct pt_tree_entry {
     pid_t pid;
     enum pt_ownership ownership;
-    int stat_fd; /* kept open for ours; -1 = too many are open */
+    int stat_fd; /* kept open for ours; -1 = first seen in this scan, or too many are open */
     struct pt_process_stat now;
     pt_u64 own_before; /* ticks at the scan before; 0 for a new one */
     pt_u64 children_before;
@@ -43,5 +43,9 @@ void pt_tree_close(struct pt_tree *tree);
 /* Bring the table up to date. Entries of ours that are there were read in this scan. */
 void pt_tree_scan(struct pt_tree *tree);
 struct pt_tree_entry *pt_tree_find(const struct pt_tree *tree, pid_t pid);
+
+/* Between vfork and exec a child runs in its parent's memory: counted twice, it would double a large program's peak.
+ * True too when it has become another program, or has ended, since the scan: what was read then was its parent's. */
+bool pt_tree_shares_memory_of_parent(const struct pt_tree *tree, const struct pt_tree_entry *entry);
 
 #endif

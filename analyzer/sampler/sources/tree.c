@@ -8,10 +8,8 @@
  * vanished.
  */
 #include <errno.h>
-#include <linux/kcmp.h>
 #include <math.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sampler/sampler.h"
@@ -98,31 +96,9 @@ static pt_u64 cpu_since_last(struct tree_source *source)
 
 /* ---- memory ---- */
 
-static bool is_as_large(const struct pt_process_stat *child, const struct pt_process_stat *parent)
-{
-    const double ratio = (double)child->rss_bytes / (double)(parent->rss_bytes + 1);
-    return ratio > 0.9 && ratio < 1.1;
-}
-
-/* Between vfork and exec a child runs in its parent's memory: counted twice, it would double a large program's peak.
- * The kernel is asked only where the sizes agree. */
-static bool shares_memory_of_parent(const struct pt_tree *tree, const struct pt_tree_entry *entry)
-{
-    const struct pt_tree_entry *parent = pt_tree_find(tree, entry->now.ppid);
-    if (!parent || parent->ownership != PT_PROCESS_OURS || !entry->now.rss_bytes)
-        return false;
-    if (!is_as_large(&entry->now, &parent->now))
-        return false;
-    /* It may have become another program since it was read: then what was read was its parent's. */
-    struct pt_process_stat again;
-    return syscall(SYS_kcmp, entry->pid, parent->pid, KCMP_VM, 0, 0) == 0 ||
-           (entry->stat_fd >= 0 &&
-            (!pt_process_stat_read(entry->stat_fd, &again) || !is_as_large(&again, &parent->now)));
-}
-
 static bool has_memory_of_its_own(const struct pt_tree *tree, const struct pt_tree_entry *entry)
 {
-    return entry->ownership == PT_PROCESS_OURS && entry->now.state != 'Z' && !shares_memory_of_parent(tree, entry);
+    return entry->ownership == PT_PROCESS_OURS && entry->now.state != 'Z' && !pt_tree_shares_memory_of_parent(tree, entry);
 }
 
 static double pss_of_all(struct tree_source *source, struct pt_look *look)

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * t_process_tree.c - whose memory a process runs in: its parent's between vfork and exec, its own after. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* clone */
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sampler/process_tree.h"
+
+#define LARGE_BYTES (32u << 20)
+
+struct scene {
+    struct pt_tree tree;
+    int go[2];   /* the child becomes another program when this is closed */
+    int gone[2]; /* end of file = it has become one */
+    pid_t parent, child;
+};
+
+/* In its parent's memory, as between vfork and exec, for as long as the test wants. */
+static int lie_in_wait(void *of_scene)
+{
+    const struct scene *scene = of_scene;
+    char byte;
+    close(scene->go[1]);
+    if (read(scene->go[0], &byte, 1) == 0)
+        execl("/bin/sleep", "sleep", "100", (char *)NULL);
+    _exit(127);
+}
+
+/* The parent: large, with a child in its memory. Both end with the test. */
+static _Noreturn void be_large(struct scene *scene, int answer)
+{
+    char *memory = malloc(LARGE_BYTES), *stack = malloc(65536);
+    if (!memory || !stack)
+        _exit(1);
+    memset(memory, 1, LARGE_BYTES);
+    const pid_t child = clone(lie_in_wait, stack + 65536, CLONE_VM | SIGCHLD, scene);
+    close(scene->go[1]);
+    close(scene->gone[1]);
+    if (write(answer, &child, sizeof child) == sizeof child)
+        pause();
+    _exit(1);
+}
+
+static int scene_begin(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    struct pt_error err;
+    int answer[2];
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (!scene || pt_tree_open(&scene->tree, &err) != 0 || pipe2(answer, O_CLOEXEC) || pipe2(scene->go, O_CLOEXEC) ||
+        pipe2(scene->gone, O_CLOEXEC)) {
+        free(scene);
+        return -1;
+    }
+    pt_tree_scan(&scene->tree); /* whoever is there now is not of the stage */
+    scene->parent = fork();
+    if (scene->parent == 0)
+        be_large(scene, answer[1]);
+    close(answer[1]);
+    close(scene->gone[1]);
+    const bool has_child = read(answer[0], &scene->child, sizeof scene->child) == sizeof scene->child;
+    close(answer[0]);
+    *state = scene;
+    return has_child && scene->child > 0 ? 0 : -1;
+}
+
+static int scene_end(void **state)
+{
+    struct scene *scene = *state;
+    kill(scene->child, SIGKILL);
+    kill(scene->parent, SIGKILL);
+    while (waitpid(-1, NULL, 0) > 0)
+        ;
+    pt_tree_close(&scene->tree);
+    close(scene->go[0]);
+    close(scene->gone[0]);
+    free(scene);
+    return 0;
+}
+
+static bool shares_memory(const struct scene *scene)
+{
+    const struct pt_tree_entry *entry = pt_tree_find(&scene->tree, scene->child);
+    assert_non_null(entry);
+    assert_int_equal(entry->ownership, PT_PROCESS_OURS);
+    return pt_tree_shares_memory_of_parent(&scene->tree, entry);
+}
+
+static void let_it_become_another_program(struct scene *scene)
+{
+    char byte;
+    close(scene->go[1]);
+    assert_int_equal(read(scene->gone[0], &byte, 1), 0);
+}
+
+/* A busy machine let a child that one scan saw for the first time exec before it was asked about: its parent's memory
+ * was counted twice. */
+static void test_memory_read_before_exec_was_the_parents(void **state)
+{
+    struct scene *scene = *state;
+    pt_tree_scan(&scene->tree);
+    assert_true(shares_memory(scene));
+    let_it_become_another_program(scene);
+    assert_true(shares_memory(scene));
+    pt_tree_scan(&scene->tree);
+    assert_false(shares_memory(scene));
+}
+
+static void test_memory_read_before_the_end_was_the_parents(void **state)
+{
+    struct scene *scene = *state;
+    pt_tree_scan(&scene->tree);
+    pt_tree_scan(&scene->tree); /* its file is kept open now */
+    assert_true(shares_memory(scene));
+    kill(scene->child, SIGKILL);
+    close(scene->go[1]);
+    char byte;
+    assert_int_equal(read(scene->gone[0], &byte, 1), 0);
+    assert_true(shares_memory(scene));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_memory_read_before_exec_was_the_parents, scene_begin, scene_end),
+        cmocka_unit_test_setup_teardown(test_memory_read_before_the_end_was_the_parents, scene_begin, scene_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
