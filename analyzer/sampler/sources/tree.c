@@ -98,7 +98,8 @@ static pt_u64 cpu_since_last(struct tree_source *source)
 
 static bool has_memory_of_its_own(const struct pt_tree *tree, const struct pt_tree_entry *entry)
 {
-    return entry->ownership == PT_PROCESS_OURS && entry->now.state != 'Z' && !pt_tree_shares_memory_of_parent(tree, entry);
+    return entry->ownership == PT_PROCESS_OURS && entry->now.state != 'Z' &&
+           !pt_tree_shares_memory_of_parent(tree, entry);
 }
 
 static double pss_of_all(struct tree_source *source, struct pt_look *look)
