@@ -371,26 +371,26 @@ def patch_compile_fx(module):
 # ---- the rest ----
 
 COLLECTIVES = """all_gather all_gather_coalesced all_gather_into_tensor all_gather_object all_reduce all_reduce_coalesced all_to_all all_to_all_single barrier
-broadcast broadcast_object_list gather gather_object monitored_barrier new_group init_process_group recv reduce reduce_scatter reduce_scatter_tensor scatter
+broadcast broadcast_object_list gather gather_object monitored_barrier new_group recv reduce reduce_scatter reduce_scatter_tensor scatter
 scatter_object_list send""".split()
 
 
-def tells_rank(original, rank_of, size_of, joined=joined):
+def telling_rank(rank_of, size_of, end=end, joined=joined):
     """Ranks that are processes of multiprocessing hand it over as an argument: no environment says it."""
-    def init_process_group(*args, **kwargs):
-        result = original(*args, **kwargs)
-        try:
-            joined(rank_of(), size_of())
-        except Exception:
-            pass
-        return result
-
-    return stand_before(original, init_process_group)
+    def ended(*outcome):
+        end(*outcome)
+        if not outcome:
+            try:
+                joined(rank_of(), size_of())
+            except Exception:
+                pass
+    return ended
 
 
 def patch_distributed(module):
-    if hasattr(module, "init_process_group"):  # torch may be built without it
-        module.init_process_group = tells_rank(module.init_process_group, module.get_rank, module.get_world_size)
+    name = "init_process_group"
+    if hasattr(module, name):  # torch may be built without it
+        setattr(module, name, ranged(getattr(module, name), COLLECTIVE, name, end=telling_rank(module.get_rank, module.get_world_size)))
     for name in COLLECTIVES:
         replace(module, name, COLLECTIVE, name)
 

@@ -72,6 +72,11 @@ class Ranks(unittest.TestCase):
     def test_a_rank_of_the_environment_stays(self):
         self.assertEqual(set(self.ranks(1, RANK="3", WORLD_SIZE="8")), {("3", "8")})
 
+    def test_an_error_of_joining_passes_one_frame_of_ours(self):
+        plain, (end, _) = traced.play("joins_nowhere.py"), traced.traced("joins_nowhere.py")
+        self.assertEqual((plain[0], end[0]), (0, 0), end[2])
+        self.assertEqual(int(end[1]), int(plain[1]) + 1)
+
 
 class Contents(unittest.TestCase):
     @classmethod
