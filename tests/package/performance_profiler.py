@@ -3,6 +3,7 @@
 found against what these things did. Adapted: the name that is imported, and ADAPTED. Prints what each said; run by test_documents.py.
 
   performance_profiler.py [torch]    torch: also those that compute with PyTorch"""
+import collections
 import contextlib
 import io
 import json
@@ -24,14 +25,14 @@ ADAPTED = {
                                                    ("class PerformanceRegressionDetector:", "class PerformanceRegressionDetector(NotShown):")],
     "Production Monitoring Dashboard": [("class ProductionProfiler:", "class ProductionProfiler(NotShown):")],
 }
-took = {}  # what the stand-ins spent, by name
+took = collections.defaultdict(list)  # seconds of each call of a stand-in, by its name
 
 
 def spend(name, seconds):
     begin = time.monotonic()
     while time.monotonic() < begin + seconds:
         pass
-    took[name] = took.get(name, 0.0) + time.monotonic() - begin
+    took[name].append(time.monotonic() - begin)
 
 
 def does(name, seconds, result=None):
@@ -117,8 +118,9 @@ def measured():
 
 # ---- what must be true of what an example found ----
 
-def about(seconds, truth):
-    assert truth <= seconds < truth + 0.05, (seconds, truth)
+def about(seconds, calls):
+    """A busy machine may take the CPU away between a stand-in and what measures it, longer than any of them lasts."""
+    assert sum(calls) <= seconds < sum(calls) + 0.2, (seconds, calls)
 
 
 def simple(n, out):
@@ -140,7 +142,7 @@ def breakdown(n, out):
     report = n["timing_report"]
     for name in "data_loading", "preprocessing", "training", "evaluation":
         about(report[name], took[name])
-    assert report["complete_pipeline"] < 0.02, report
+    assert report["complete_pipeline"] < sum(sum(calls) for calls in took.values()), report  # without those inside it
     assert abs(sum(float(line.split("(")[1].rstrip("%)")) for line in out.splitlines()) - 100) < 0.3, out
 
 
@@ -192,7 +194,7 @@ def production(n, out):
 
 
 def warm(n, out):
-    about(n["profiler"].get_metrics("warmed_up_inference").timing.wall_time_s, took["model"] * 100 / 103)
+    about(n["profiler"].get_metrics("warmed_up_inference").timing.wall_time_s, took["model"][-100:])
 
 
 def both(n, out):
