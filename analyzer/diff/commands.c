@@ -76,29 +76,43 @@ static double seconds_like(const cJSON *places, const cJSON *place, const char *
     return seconds;
 }
 
-/* The line of Python that waits longer by as much as its command takes; NULL = nobody knows. */
+/* How far its wait is from having changed by as much as its command. */
+static double distance(const cJSON *others, const cJSON *place, double seconds, double by)
+{
+    return fmin(fabs(seconds - seconds_like(others, place, "place") - by),
+                fabs(seconds - seconds_like(others, place, "function") - by));
+}
+
+/* The line of Python that waits longer by as much as its command takes; of a new command the only line that is new: of
+ * waits below a millisecond not each has a stack. NULL = nobody knows. */
 static const char *place_of(const struct pt_stage_pair *pair, const struct pt_change *command)
 {
     const enum pt_diff_side more = by_of(command->seconds) >= 0 ? PT_DIFF_B : PT_DIFF_A;
+    const enum pt_diff_side less = PT_DIFF__SIDES - 1 - more;
     const cJSON *places = cJSON_GetObjectItemCaseSensitive(pair->of[more], "python_places"), *place;
-    const cJSON *others = cJSON_GetObjectItemCaseSensitive(pair->of[PT_DIFF__SIDES - 1 - more], "python_places");
+    const cJSON *others = cJSON_GetObjectItemCaseSensitive(pair->of[less], "python_places");
     const double by = fabs(by_of(command->seconds));
-    const char *best = NULL;
+    const char *best = NULL, *new_one = NULL;
     double least = 0.2 * by;
+    int n_new = 0;
     cJSON_ArrayForEach(place, places)
     {
         const char *reason = pt_member_text(place, "reason");
         const double seconds = pt_member_number(place, "total_s");
         if (!reason || strcmp(reason, "Child wait") != 0 || !isfinite(seconds))
             continue;
-        const double off = fmin(fabs(seconds - seconds_like(others, place, "place") - by),
-                                fabs(seconds - seconds_like(others, place, "function") - by));
+        const double off = distance(others, place, seconds, by);
         if (off < least) {
             least = off;
             best = pt_member_text(place, "place");
         }
+        if (seconds <= by && seconds_like(others, place, "place") + seconds_like(others, place, "function") <= 0) {
+            new_one = pt_member_text(place, "place");
+            n_new++;
+        }
     }
-    return best;
+    const bool is_new = command->count[less] <= 0;
+    return best || !is_new || n_new != 1 ? best : new_one;
 }
 
 void pt_put_command(struct pt_str *out, const struct pt_stage_pair *pair, const struct pt_change *command)

@@ -126,6 +126,15 @@ static void test_counts_of_processes(void **state)
                                                                                             "Child wait", "0.0102") "]",
                 "s: no difference of more than 5 % and 50 ms (1.00 s -> 1.01 s), but /bin/git in p.py:7 run: the runs "
                 "(0 -> 6)");
+    /* Of waits below a millisecond not each is seen with its line: the only line that is new waits for what is new. */
+    assert_line(usual,
+                "\"duration_s\": 1, \"commands\": [" COMMAND("/bin/tar", "6", "0.5") ", " COMMAND(
+                    "/bin/git", "6", "0.01") "], "
+                                             "\"python_places\": [" PLACE("p.py:5 run", "run", "Child wait",
+                                                                          "0.5") ", " PLACE("p.py:7 ask", "ask",
+                                                                                            "Child wait", "0.004") "]",
+                "s: no difference of more than 5 % and 50 ms (1.00 s -> 1.00 s), but /bin/git in p.py:7 ask: the runs "
+                "(0 -> 6)");
     assert_line("\"duration_s\": 1, \"calls\": [{\"call\": \"proc_fork\", \"calls\": 4}]",
                 "\"duration_s\": 1, \"calls\": [{\"call\": \"proc_fork\", \"calls\": 6}]",
                 "s: no difference of more than 5 % and 50 ms (1.00 s -> 1.00 s), but proc_fork: 1.5 x the calls "
