@@ -34,7 +34,8 @@ bool pt_gpu_imports_last(const struct pt_gpu *gpu, const struct pt_thread *threa
                          struct pt_gpu_imported *ret)
 {
     const struct pt_gpu_thread *own = pt_gpu_thread_of(gpu, thread);
-    for (size_t i = own->imports.n; i-- > 0 && own->imports.items[i].end_ns > start_ns;) {
+    /* An import that spans an empty stretch would be found there again and again. */
+    for (size_t i = end_ns > start_ns ? own->imports.n : 0; i-- > 0 && own->imports.items[i].end_ns > start_ns;) {
         const struct pt_gpu_import *import = &own->imports.items[i];
         if (import->start_ns >= end_ns)
             continue;
