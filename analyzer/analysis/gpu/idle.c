@@ -102,7 +102,8 @@ static void show_own_code(struct gap_walk *walk, pt_i64 start_ns, pt_i64 end_ns)
     }
 }
 
-/* A wait for a thread that waits for data is a wait for data. */
+/* A wait for a thread that waits for data is a wait for data; so is one for requests that another thread of the run
+ * sends. */
 static enum pt_gpu_cause cause_of_wait(const struct gap_walk *walk, const struct pt_piece *wait,
                                        const struct pt_thread *into)
 {
@@ -111,7 +112,7 @@ static enum pt_gpu_cause cause_of_wait(const struct gap_walk *walk, const struct
     const bool takes_data = cause == PT_GPU_CAUSE_lock &&
                             pt_thread_timeline_part_ns(timeline, PT_PART_data_wait, wait->start_ns, wait->end_ns) * 2 >
                                 wait->end_ns - wait->start_ns;
-    return takes_data ? PT_GPU_CAUSE_data_wait : cause;
+    return takes_data || cause == PT_GPU_CAUSE_idle ? PT_GPU_CAUSE_data_wait : cause;
 }
 
 static pt_u32 holder_of(const struct gap_walk *walk, const struct pt_span *span)
@@ -234,10 +235,9 @@ static pt_i64 split_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end
     return unseen_ns;
 }
 
-/* Without the imports in it, which happen once. */
 static pt_i64 length_ns(const struct pt_gpu_gap *gap)
 {
-    return gap->end_ns - gap->start_ns - gap->unseen_ns - gap->importing_ns;
+    return gap->end_ns - gap->start_ns - gap->unseen_ns - gap->no_cost_ns;
 }
 
 static void count_gap(struct pt_gpu_device *device, const struct pt_gpu_gap *gap, int sign)
@@ -297,11 +297,11 @@ static void count_causes(struct pt_gpu *gpu, struct pt_gpu_device *device, int s
 }
 
 /* In the last gap. */
-static pt_i64 importing_in(const struct pt_gpu *gpu, const struct pt_gpu_device *device)
+static pt_i64 no_cost_in(const struct pt_gpu *gpu, const struct pt_gpu_device *device)
 {
     pt_i64 ns = 0;
     for (size_t i = device->gaps.items[device->gaps.n - 1].first_piece; i < device->pieces.n; i++)
-        if (gpu->places.items[device->pieces.items[i].place].cause == PT_GPU_CAUSE_importing)
+        if (pt_gpu_is_no_cost((enum pt_gpu_cause)gpu->places.items[device->pieces.items[i].place].cause))
             ns += device->pieces.items[i].ns;
     return ns;
 }
@@ -327,7 +327,7 @@ static void add_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
     const pt_i64 unseen_ns = split_gap(view, start_ns, end_ns);
     struct pt_gpu_gap *gap = &device->gaps.items[device->gaps.n - 1];
     gap->unseen_ns = unseen_ns;
-    gap->importing_ns = importing_in(view->gpu, device);
+    gap->no_cost_ns = no_cost_in(view->gpu, device);
     gap->is_at_start = !pt_gpu_process_of(view->gpu, view->work->process)->has_made_step;
     count_gap(device, gap, 1);
     count_causes(view->gpu, device, 1);

@@ -14,7 +14,7 @@ static enum pt_gpu_cause cause_of_part(pt_u32 part)
         [PT_PART_file_meta] = PT_GPU_CAUSE_file_meta + 1,   [PT_PART_network] = PT_GPU_CAUSE_network + 1,
         [PT_PART_data_wait] = PT_GPU_CAUSE_data_wait + 1,   [PT_PART_lock] = PT_GPU_CAUSE_lock + 1,
         [PT_PART_gil_wait] = PT_GPU_CAUSE_gil_wait + 1,     [PT_PART_sleep] = PT_GPU_CAUSE_sleep + 1,
-        [PT_PART_child_wait] = PT_GPU_CAUSE_child_wait + 1, [PT_PART_idle] = PT_GPU_CAUSE_data_wait + 1,
+        [PT_PART_child_wait] = PT_GPU_CAUSE_child_wait + 1, [PT_PART_idle] = PT_GPU_CAUSE_idle + 1,
     };
     return causes[part] ? (enum pt_gpu_cause)(causes[part] - 1) : PT_GPU_CAUSE_host_code;
 }

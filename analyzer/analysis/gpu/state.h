@@ -124,9 +124,9 @@ struct pt_gpu_place {                 /* a cause and where */
 
 struct pt_gpu_gap {
     pt_i64 start_ns, end_ns;
-    pt_i64 unseen_ns;    /* of it, while the program had CUPTI for itself */
-    pt_i64 importing_ns; /* of it, while the launching thread imported modules */
-    bool is_at_start;    /* the process had not made its first training step by then */
+    pt_i64 unseen_ns;  /* of it, while the program had CUPTI for itself */
+    pt_i64 no_cost_ns; /* of it, while the launching thread imported modules, or waited for requests */
+    bool is_at_start;  /* the process had not made its first training step by then */
     size_t first_piece;
 };
 
@@ -146,10 +146,10 @@ struct pt_gpu_device {
     pt_u64 n_kernels, n_copies, n_sets;
     pt_i64 idle_ns, unseen_ns;
     struct pt_gpu_gaps {
-        pt_i64 all_ns, large_ns; /* imports are left out; large: of PT_GPU_LARGE_GAP_NS and more */
+        pt_i64 all_ns, large_ns; /* what is no cost is left out; large: of PT_GPU_LARGE_GAP_NS and more */
         pt_u64 n_large;
     } at_start, later;                /* until the first training step is done, and from then on */
-    pt_i64 longest_ns, longest_at_ns; /* without imports */
+    pt_i64 longest_ns, longest_at_ns; /* without what is no cost */
     pt_u64 n_gaps;
     pt_u64 gaps_of[PT_GPU_CAUSE__COUNT]; /* gaps that have the cause */
     struct {

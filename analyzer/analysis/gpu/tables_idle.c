@@ -120,6 +120,21 @@ static void add_cause(struct pt_gpu *gpu, struct pt_rows *rows, const struct cau
                       });
 }
 
+/* Of what is a cost, the part in which the next data was waited for, or read: that can be loaded ahead. */
+static void set_loading(struct pt_profile *profile, struct pt_scope scope, const struct cause_sum *sums)
+{
+    pt_i64 loading_ns = 0, all_ns = 0;
+    for (int i = 0; i < PT_GPU_CAUSE__COUNT; i++) {
+        const enum pt_gpu_cause cause = sums[i].cause;
+        const bool is_loading = cause == PT_GPU_CAUSE_data_wait || cause == PT_GPU_CAUSE_file_read ||
+                                cause == PT_GPU_CAUSE_file_meta || cause == PT_GPU_CAUSE_network;
+        loading_ns += is_loading ? sums[i].ns : 0;
+        all_ns += pt_gpu_is_no_cost(cause) ? 0 : sums[i].ns;
+    }
+    pt_metrics_set(&profile->metrics, scope, "gpu.idle.loading_percent",
+                   all_ns > 0 ? pt_real(100 * (double)loading_ns / (double)all_ns) : pt_unknown("it was not idle"));
+}
+
 /* The metrics of the stage are those of the device that was idle longest. */
 static void set_metrics(struct pt_gpu *gpu, pt_u32 stage, const struct cause_sum sums[PT_GPU_CAUSE__COUNT])
 {
@@ -127,7 +142,10 @@ static void set_metrics(struct pt_gpu *gpu, pt_u32 stage, const struct cause_sum
     const struct pt_scope scope = pt_scope_stage(stage);
     for (int i = 0; i < PT_GPU_CAUSE__COUNT; i++)
         pt_metrics_set(metrics, scope, pt_gpu_causes[sums[i].cause].metric, pt_seconds(sums[i].ns));
-    const struct cause_sum *top = &sums[sums[0].cause == PT_GPU_CAUSE_importing]; /* which happens once */
+    set_loading(gpu->profile, scope, sums);
+    const struct cause_sum *top = sums;
+    for (int i = 0; i < PT_GPU_CAUSE__COUNT && pt_gpu_is_no_cost(top->cause); i++)
+        top = &sums[i];
     if (!top->ns)
         return;
     pt_metrics_set(metrics, scope, "gpu.idle.top_cause", pt_text(pt_gpu_causes[top->cause].label));

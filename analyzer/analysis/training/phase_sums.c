@@ -76,6 +76,8 @@ static pt_u32 stack_before(const struct pt_phase_thread *thread, const struct pt
 static void add_place(struct pt_phase_sums *sums, pt_u32 stage, const struct pt_process *process,
                       const struct pt_phase_span *phase)
 {
+    if (!phase->stack)
+        return;
     for (size_t i = 0; i < sums->places.n; i++) {
         struct pt_phase_place *place = &sums->places.items[i];
         if (place->stage == stage && place->kind == phase->kind && place->process == process &&
@@ -132,6 +134,29 @@ static bool is_within(const struct pt_phase_thread *thread, enum pt_phase kind)
     return false;
 }
 
+static void add_save(struct pt_saves *saves, const struct pt_phase_span *phase)
+{
+    const pt_i64 ns = pt_phase_ns(phase);
+    if (!saves->n || saves->is_stepped) {
+        saves->n++;
+        saves->last_ns = 0;
+        saves->is_stepped = false;
+    }
+    saves->total_ns += ns;
+    saves->last_ns += ns;
+    saves->longest_ns = saves->last_ns > saves->longest_ns ? saves->last_ns : saves->longest_ns;
+}
+
+static bool is_save(const struct pt_phase_span *phase)
+{
+    return phase->kind == PT_PHASE_checkpoint && phase->name && strncmp(phase->name, "load", 4) != 0;
+}
+
+static bool is_step(enum pt_phase kind)
+{
+    return kind == PT_PHASE_backward || kind == PT_PHASE_optimizer_step || kind == PT_PHASE_train_step;
+}
+
 bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thread *thread, const struct pt_event *e,
                   pt_i64 end_ns, struct pt_phase_span *ret_phase)
 {
@@ -151,9 +176,11 @@ bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thre
         process->import_collector_ns += pt_phase_ns(&phase);
         process->import_collections++;
     }
-    const bool saves = phase.kind == PT_PHASE_checkpoint && phase.name && strncmp(phase.name, "load", 4) != 0;
-    if (saves && phase.stack && !phase.is_inner)
+    thread->saves.is_stepped |= is_step(phase.kind);
+    if (is_save(&phase) && !phase.is_inner) {
+        add_save(&thread->saves, &phase);
         add_place(sums, stage, thread->thread->process, &phase);
+    }
     if (phase.name)
         add(named_of(sums, stage, phase.kind, phase.name), &phase, phase.is_inner_of_name);
     if (thread->depth) {

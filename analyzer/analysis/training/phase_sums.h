@@ -63,6 +63,15 @@ struct pt_phase_process {
     pt_u64 import_collections;
 };
 
+/* Checkpoints that a thread saved. What is saved with no step in between is one: a model, its optimizer, its
+ * configuration. */
+struct pt_saves {
+    pt_u64 n;
+    pt_i64 total_ns, longest_ns;
+    pt_i64 last_ns;  /* of the last one so far */
+    bool is_stepped; /* a step was made since */
+};
+
 enum { PT_PHASES_DEEP = 64 };
 
 struct pt_phase_thread {
@@ -70,6 +79,7 @@ struct pt_phase_thread {
     pt_u32 depth; /* also counts those deeper than PT_PHASES_DEEP */
     struct pt_phase_span open[PT_PHASES_DEEP];
     pt_u32 had; /* 1 << kind */
+    struct pt_saves saves;
     /* The last place of its own, and when. */
     pt_u32 stack;
     pt_i64 stack_ns;

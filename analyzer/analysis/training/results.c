@@ -26,8 +26,8 @@ struct stage_sums {
     pt_u64 backwards, optimizer_steps, skipped, compiles, recompiles;
     pt_u32 workers;
     const char *data; /* of the last that trained */
-    pt_i64 train_ns, validation_ns, compile_ns, recompile_ns, checkpoint_ns, collector_ns, starts_ns, late_starts_ns,
-        restarts_ns;
+    pt_i64 train_ns, validation_ns, validation_longest_ns, compile_ns, recompile_ns, checkpoint_ns, collector_ns,
+        starts_ns, late_starts_ns, restarts_ns;
     pt_i64 phase_ns[PT_N_PHASES];
     struct pt_times durations;
 };
@@ -64,6 +64,18 @@ static pt_i64 ends_of(const struct pt_loop_results *loop)
     return ns - last_ns;
 }
 
+/* One pass is what any training needs, at its end: the longest, as a test on other data may take longer than those
+ * before. */
+static pt_i64 longest_validation_of(const struct pt_loop_results *loop)
+{
+    pt_i64 longest_ns = 0;
+    for (size_t i = 0; i < loop->n_kept; i++)
+        if (loop->kept[i].kind == PT_PASS_VALIDATION && loop->kept[i].ns > longest_ns)
+            longest_ns = loop->kept[i].ns;
+    const pt_i64 all_ns = loop->pass_ns[PT_PASS_VALIDATION];
+    return longest_ns < all_ns ? longest_ns : all_ns;
+}
+
 static void add_loop(const struct pt_trainings *results, struct stage_sums *sums, const struct pt_loop_results *loop)
 {
     sums->steps += loop->steps;
@@ -82,6 +94,7 @@ static void add_loop(const struct pt_trainings *results, struct stage_sums *sums
     sums->recompiles += loop->recompiles;
     sums->train_ns += loop->train_ns;
     sums->validation_ns += loop->pass_ns[PT_PASS_VALIDATION];
+    sums->validation_longest_ns += longest_validation_of(loop);
     sums->compile_ns += loop->compile_ns;
     sums->recompile_ns += loop->recompile_ns;
     sums->checkpoint_ns += self_of(results, loop->process, PT_PHASE_checkpoint);
@@ -173,12 +186,6 @@ static void set_times(struct pt_metrics *metrics, struct pt_scope scope, const s
 
 /* ---- what rules judge ---- */
 
-/* Without all but one of `n` like it. */
-static struct pt_value all_but_one(pt_i64 ns, pt_u64 n)
-{
-    return pt_real(n ? (double)ns / 1e9 * (double)(n - 1) / (double)n : 0);
-}
-
 static void set_costs(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_sums *sums)
 {
     const pt_u64 updates = sums->optimizer_steps + sums->skipped;
@@ -190,7 +197,8 @@ static void set_costs(struct pt_metrics *metrics, struct pt_scope scope, const s
     pt_metrics_set(metrics, scope, "training.ends_s", pt_seconds(sums->restarts_ns - sums->late_starts_ns));
     pt_metrics_set(metrics, scope, "training.validation_percent",
                    pt_real(pt_percent_of(sums->validation_ns, sums->train_ns + sums->validation_ns)));
-    pt_metrics_set(metrics, scope, "training.validation.cost_s", all_but_one(sums->validation_ns, sums->validations));
+    pt_metrics_set(metrics, scope, "training.validation.cost_s",
+                   pt_seconds(sums->validation_ns - sums->validation_longest_ns));
     pt_metrics_set(metrics, scope, "training.skipped_percent", pt_real(100 * skipped));
     pt_metrics_set(metrics, scope, "training.skipped.cost_s", pt_real(skipped * (double)sums->train_ns / 1e9));
     pt_metrics_set(metrics, scope, "training.ones_percent",
@@ -299,26 +307,38 @@ static void set_imports(const struct pt_trainings *results, pt_u32 stage)
     pt_metrics_set(&results->profile->metrics, pt_scope_stage(stage), "python.imports.most", pt_text(text));
 }
 
-/* What is saved; loading happens once. */
-static void set_checkpoints(const struct pt_trainings *results, pt_u32 stage, const struct stage_sums *sums)
+/* A thread that makes steps, or waits for their data. */
+static bool trains(const struct pt_phase_thread *thread)
+{
+    const pt_u32 kinds =
+        1u << PT_PHASE_backward | 1u << PT_PHASE_optimizer_step | 1u << PT_PHASE_train_step | 1u << PT_PHASE_data_wait;
+    return thread->had & kinds;
+}
+
+/* What is saved; loading happens once. Of the threads that train in the processes whose steps are counted: what another
+ * thread saves holds up no step, and ranks save at the same time. */
+static void set_checkpoints(const struct pt_trainings *results, pt_u32 stage, const struct pt_world *world,
+                            const struct stage_sums *sums)
 {
     struct pt_metrics *metrics = &results->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    pt_u64 calls = 0;
-    pt_i64 ns = 0;
-    for (size_t i = 0; i < results->sums->named.n; i++) {
-        const struct pt_named_phase *named = &results->sums->named.items[i];
-        if (named->stage != stage || named->kind != PT_PHASE_checkpoint || !strncmp(named->name, "load", 4))
-            continue;
-        calls += named->sum.calls;
-        ns += named->sum.total_ns;
+    struct pt_saves all = {0};
+    for (size_t i = 0; i < results->sums->threads.n; i++) {
+        const struct pt_phase_thread *thread = results->sums->threads.items[i];
+        for (pt_u32 j = 0; trains(thread) && j < world->n_counted; j++)
+            if (world->counted[j]->process == thread->thread->process) {
+                all.n += thread->saves.n;
+                all.total_ns += thread->saves.total_ns;
+                all.longest_ns += thread->saves.longest_ns;
+            }
     }
-    if (!calls)
+    if (!all.n)
         return;
-    pt_metrics_set(metrics, scope, "training.checkpoints.count", pt_integer(calls));
-    pt_metrics_set(metrics, scope, "training.checkpoints.total_s", pt_seconds(ns));
-    pt_metrics_set(metrics, scope, "training.checkpoints.percent", pt_real(pt_percent_of(ns, sums->train_ns + ns)));
-    pt_metrics_set(metrics, scope, "training.checkpoints.cost_s", all_but_one(ns, calls));
+    pt_metrics_set(metrics, scope, "training.checkpoints.count", pt_integer(all.n));
+    pt_metrics_set(metrics, scope, "training.checkpoints.total_s", pt_seconds(all.total_ns));
+    pt_metrics_set(metrics, scope, "training.checkpoints.percent",
+                   pt_real(pt_percent_of(all.total_ns, sums->train_ns + all.total_ns)));
+    pt_metrics_set(metrics, scope, "training.checkpoints.cost_s", pt_seconds(all.total_ns - all.longest_ns));
 }
 
 /* All ranks together; of others that train the mean. */
@@ -356,7 +376,7 @@ static void set_stage(const struct pt_trainings *results, pt_u32 stage)
         set_counts(metrics, scope, sums);
         set_times(metrics, scope, sums);
         set_costs(metrics, scope, sums);
-        set_checkpoints(results, stage, sums);
+        set_checkpoints(results, stage, &world, sums);
         pt_metrics_set(metrics, scope, "training.samples_per_s", samples_per_s(&world));
     } else
         set_unknown(metrics, scope);
