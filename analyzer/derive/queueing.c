@@ -24,15 +24,16 @@ struct queue {
 };
 
 /* In an interval as many threads could run as ran and queued. */
-static struct queue queue_of(const struct pt_run_stage *run, double cpus)
+static struct queue queue_of(const struct pt_profile *profile, const struct pt_run_stage *run)
 {
+    const double cpus = pt_profile_usable_cpus(profile);
     struct queue queue = {0};
     struct pt_sample_interval at = {0};
     while (pt_next_interval(run, &at)) {
         const double ran_s = at.stage_percent / 100 * at.length_s, queue_s = fmax(at.queued_s, 0);
         queue.all_s += queue_s;
         queue.own_s += fmin(fmax(ran_s + queue_s - cpus * at.length_s, 0), queue_s);
-        queue.others_cpu_s += fmax(at.machine_percent / 100 * cpus * at.length_s - ran_s, 0);
+        queue.others_cpu_s += fmax(at.machine_percent / 100 * profile->run->cpus * at.length_s - ran_s, 0);
     }
     return queue;
 }
@@ -45,13 +46,13 @@ static struct queue with_unsampled(struct queue queue, const struct pt_profile *
     const double unsampled_s = fmax(pt_stage_number_or_0(profile, stage, "cpu.queued_s") - queue.all_s, 0);
     const double could_run_s = pt_stage_number_or_0(profile, stage, "cpu.total_s") + unsampled_s;
     queue.all_s += unsampled_s;
-    queue.own_s += fmin(fmax(could_run_s - profile->run->cpus * wall_s, 0), unsampled_s);
+    queue.own_s += fmin(fmax(could_run_s - pt_profile_usable_cpus(profile) * wall_s, 0), unsampled_s);
     return queue;
 }
 
 static double others_percent(const struct pt_profile *profile, pt_u32 stage, const struct pt_run_stage *run)
 {
-    const struct queue queue = with_unsampled(queue_of(run, profile->run->cpus), profile, stage);
+    const struct queue queue = with_unsampled(queue_of(profile, run), profile, stage);
     const double others_s = queue.others_cpu_s - pt_stage_number_or_0(profile, stage, "cpu.sampling_s");
     return queue.all_s > 0 ? 100 * fmin(fmax(others_s, 0), queue.all_s - queue.own_s) / queue.all_s : NAN;
 }

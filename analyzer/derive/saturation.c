@@ -40,7 +40,7 @@ static double at_most(double most, double value)
 
 static void set_cpus(struct pt_profile *profile, pt_u32 stage, double wall_s)
 {
-    const double cpus = profile->run ? profile->run->cpus : NAN;
+    const double machine_cpus = profile->run ? profile->run->cpus : NAN, cpus = pt_profile_usable_cpus(profile);
     /* Threads that end between two looks take their count with them; the kernel's records of switches have them all,
      * but not what a thread queues after it was woken. */
     const double run_queue_s = fmax(pt_stage_number(profile, stage, "resource.run_queue_s.last"),
@@ -50,7 +50,8 @@ static void set_cpus(struct pt_profile *profile, pt_u32 stage, double wall_s)
                                                 pt_stage_number(profile, stage, "resource.processes.max"),
                                             pt_stage_number(profile, stage, "cpu.computing_threads"));
     const double cpu_s = pt_stage_number(profile, stage, "cpu.total_s");
-    pt_stage_set_number(profile, stage, "machine.cpus", cpus, not_sampled);
+    pt_stage_set_number(profile, stage, "machine.cpus", machine_cpus, not_sampled);
+    pt_stage_set_number(profile, stage, "cpus.usable", cpus, not_sampled);
     pt_stage_set_number(profile, stage, "cpu.run_queue_s", run_queue_s, not_sampled);
     /* At an instant at which threads queue, work is done on every CPU: what queues is not lost, but the switches and
      * the spinning at barriers are. The time in which there was a queue bounds both. */
@@ -68,7 +69,7 @@ static void set_cpus(struct pt_profile *profile, pt_u32 stage, double wall_s)
     const double throttled_s = pt_stage_number(profile, stage, "resource.cpu_throttled_s.last");
     const double queued_s = isnan(run_queue_s) ? 0 : at_most(throttled_s / 4, run_queue_s);
     /* What it computed it would have computed anyway, on all CPUs at best. */
-    const double most_s = isnan(cpu_s) || isnan(cpus) ? wall_s : fmax(wall_s - cpu_s / cpus, 0);
+    const double most_s = isnan(cpu_s) || isnan(machine_cpus) ? wall_s : fmax(wall_s - cpu_s / machine_cpus, 0);
     pt_stage_set_number(profile, stage, "cpu.throttled.cost_s", at_most(most_s, throttled_s + queued_s), not_sampled);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "run_file/write.h"
+#include "sampler/usable_cpus.h"
 #include "util/auto.h"
 #include "git_head.h"
 
@@ -55,6 +56,7 @@ int pt_run_record_write(const struct pt_session_dir *dir, const struct pt_run_in
     whole.start_realtime_ns = dir->start_realtime_ns;
     whole.start_monotonic_ns = dir->start_monotonic_ns;
     whole.cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    whole.cpus_usable = pt_usable_cpus("/proc", "/sys");
     whole.memory_bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     return pt_run_info_write(dir->fd, dir->shown, &whole, err);
 }

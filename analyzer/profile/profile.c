@@ -54,6 +54,12 @@ void pt_stage_set_number(struct pt_profile *profile, pt_u32 stage, const char *m
                    isnan(number) ? pt_unknown(reason) : pt_real(number));
 }
 
+double pt_profile_usable_cpus(const struct pt_profile *profile)
+{
+    const struct pt_run_info *run = profile->run;
+    return !run ? NAN : run->cpus_usable >= 1 ? fmin(run->cpus_usable, run->cpus) : run->cpus;
+}
+
 const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage)
 {
     return profile->stages.items[stage].run;

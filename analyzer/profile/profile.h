@@ -43,6 +43,8 @@ double pt_stage_number_or_0(const struct pt_profile *profile, pt_u32 stage, cons
 /* NAN becomes unknown, for that reason. */
 void pt_stage_set_number(struct pt_profile *profile, pt_u32 stage, const char *metric, double number,
                          const char *reason);
+/* How many CPUs the job could use at once: those of the machine within its affinity and quotas. NAN = unknown. */
+double pt_profile_usable_cpus(const struct pt_profile *profile);
 /* Wall time of a stage: as the launcher measured it, else from the start of its first process to the end of its last;
  * 0 when it never began. */
 pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage);

@@ -76,7 +76,7 @@ static struct worker_shares shares_of(const struct pt_profile *profile, const st
         .feeds = pt_finding_number(finding, metrics, "helpers.feed.calls"),
         .workers = pt_finding_number(finding, metrics, "helpers.workers.count"),
         .at_once = pt_finding_number(finding, metrics, "helpers.workers.at_once"),
-        .cpus = pt_finding_number(finding, metrics, "machine.cpus"),
+        .cpus = pt_finding_number(finding, metrics, "cpus.usable"),
         .busy = pt_finding_number(finding, metrics, "helpers.busy_percent"),
         .file = pt_finding_number(finding, metrics, "helpers.file_percent"),
         /* Pages of mapped files, the program's own code among them, come from the same disks; those of swap do not. */

@@ -26,7 +26,7 @@
 
 static bool spins_for_others(struct pt_finding *finding, struct pt_metrics *metrics)
 {
-    const double cpus = pt_finding_number(finding, metrics, "machine.cpus");
+    const double cpus = pt_finding_number(finding, metrics, "cpus.usable");
     const double spinning_s = pt_finding_number(finding, metrics, "cpu.spinning_s");
     if (!(pt_finding_number(finding, metrics, "cpu.pool_threads") > cpus) ||
         !(spinning_s >= LEAST_SPINNING * pt_finding_number(finding, metrics, "cpu.total_s")))
@@ -37,7 +37,7 @@ static bool spins_for_others(struct pt_finding *finding, struct pt_metrics *metr
                             (1 - others) * pt_finding_number_or_0(finding, metrics, "time.runnable_s") +
                             pt_finding_number_or_0(finding, metrics, "time.unattributed_s");
     pt_finding_add_metrics(finding, metrics,
-                           "pool_threads:cpu.pool_threads spinning_s:cpu.spinning_s cpus:machine.cpus "
+                           "pool_threads:cpu.pool_threads spinning_s:cpu.spinning_s cpus:cpus.usable "
                            "run_queue_s:cpu.run_queue_s cpu_s:cpu.total_s "
                            "involuntary_switches:resource.involuntary_switches.last");
     pt_finding_add_rows(finding, metrics, "cpu.functions", "self_s");
@@ -48,7 +48,7 @@ bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, st
 {
     struct pt_metrics *metrics = &profile->metrics;
     (void)stage;
-    const double cpus = pt_finding_number(finding, metrics, "machine.cpus");
+    const double cpus = pt_finding_number(finding, metrics, "cpus.usable");
     /* Queueing alone is no proof: another program may use the CPUs. */
     if (!(pt_finding_number(finding, metrics, "cpu.oversubscribed.threads_per_process") > 2 * cpus) ||
         !(pt_finding_number(finding, metrics, "cpu.oversubscribed.queue_share") > 1) ||
@@ -60,7 +60,7 @@ bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, st
     finding->gain_upper_s = pt_finding_number(finding, metrics, "cpu.oversubscribed.cost_s");
     pt_finding_add_metrics(finding, metrics,
                            "threads:resource.threads.max computing_threads:cpu.computing_threads "
-                           "processes:resource.processes.max cpus:machine.cpus "
+                           "processes:resource.processes.max cpus:cpus.usable "
                            "run_queue_s:cpu.run_queue_s cpu_s:cpu.total_s "
                            "involuntary_switches:resource.involuntary_switches.last");
     pt_finding_add_rows(finding, metrics, "cpu.functions", "self_s");
@@ -90,7 +90,7 @@ bool pt_rule_noisy_neighbour(struct pt_profile *profile, pt_i64 stage, struct pt
     pt_finding_add_metrics(finding, metrics,
                            "others_cpu_percent:neighbours.cpu_percent others_cpu_s:neighbours.cpu_s "
                            "machine_full_s:neighbours.full_s main_run_queue_s:time.runnable_s "
-                           "run_queue_s:cpu.run_queue_s cpu_s:cpu.total_s cpus:machine.cpus "
+                           "run_queue_s:cpu.run_queue_s cpu_s:cpu.total_s cpus:cpus.usable "
                            "cpu_pressure_percent:resource.cpu_pressure_percent.mean");
     if (left) {
         finding->title = "Processes of an earlier stage, or other programs, used the CPUs";
@@ -356,7 +356,7 @@ bool pt_rule_cpu_saturated(struct pt_profile *profile, pt_i64 stage, struct pt_f
     finding->is_observation = true;
     finding->time_s = stage < 0 ? 0 : (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) / 1e9;
     return is_above(profile, finding, "cpu.used_percent", 95,
-                    "cpu_percent:cpu.used_percent cpu_s:cpu.total_s cpus:machine.cpus");
+                    "cpu_percent:cpu.used_percent cpu_s:cpu.total_s cpus:cpus.usable");
 }
 
 static bool is_mostly_shared(const struct pt_finding *finding, const struct pt_metrics *metrics)

@@ -23,7 +23,7 @@ static bool complain(struct pt_profile *profile, struct pt_finding *finding, enu
     finding->gain_upper_s = pt_finding_number(finding, &profile->metrics, cost);
     pt_finding_add_metrics(finding, &profile->metrics,
                            "workers_wait_s:helpers.wait_s workers:helpers.workers.at_once "
-                           "workers_started:helpers.workers.count cpus:machine.cpus "
+                           "workers_started:helpers.workers.count cpus:cpus.usable "
                            "workers_busy_percent:helpers.busy_percent workers_on_cpu_percent:helpers.cpu_percent "
                            "workers_in_files_percent:helpers.file_percent "
                            "workers_in_page_faults_percent:helpers.fault_percent "
@@ -71,7 +71,7 @@ bool pt_rule_too_many_workers(struct pt_profile *profile, pt_i64 stage, struct p
         return false;
     /* As many as there are CPUs still start, once; of that half is waited for, where nobody else wants a CPU. */
     const double started = pt_finding_number(finding, metrics, "helpers.workers.count");
-    const double left = pt_finding_number(finding, metrics, "machine.cpus") / started;
+    const double left = pt_finding_number(finding, metrics, "cpus.usable") / started;
     finding->gain_upper_s *= 1 - (left < 1 ? left / 2 : 0);
     return true;
 }

@@ -130,7 +130,7 @@ static double workers_needed(const struct pt_profile *profile, const struct pt_f
 {
     const double data_s = pt_finding_number(finding, &profile->metrics, "training.data_s");
     const double train_s = pt_finding_number(finding, &profile->metrics, "training.total_s") - data_s;
-    const double cpus = pt_finding_number(finding, &profile->metrics, "machine.cpus");
+    const double cpus = pt_finding_number(finding, &profile->metrics, "cpus.usable");
     const double needed = fmin(ceil(data_s / fmax(train_s, 1e-9)), cpus);
     return isnan(data_s) || isnan(cpus) ? 2 : fmax(needed, 2);
 }

@@ -90,6 +90,7 @@ struct pt_run_info {
     double interval_ns;
     double duration_ns;        /* unknown = it has not ended yet */
     double cpus, memory_bytes; /* of the machine */
+    double cpus_usable;        /* of these, how many the job may use at once: affinity, quotas */
     const char **gpus;         /* NULL-terminated, as all lists of texts here */
     bool is_pipeline;
     struct pt_run_pipeline pipeline;

@@ -148,7 +148,7 @@ static void workers_are_waited_for_because_of_what_they_do(void **state)
     set(w, "helpers.workers.at_once", 1);
     set(w, "helpers.busy_percent", 99);
     set(w, "helpers.cpu_percent", 90);
-    set(w, "machine.cpus", 8);
+    set(w, "cpus.usable", 8);
     add(w, PT_PART_data_wait, PT_STACK_MAIN_CALL_S, 5, 1, &other);
     add(w, PT_PART_data_wait, PT_STACK_WORKER_S, 4, 1, &other);
     add(w, PT_STACK_ANY_PART, PT_STACK_WORKER_S, 3, 1, &load);
@@ -413,7 +413,7 @@ static void threads_are_those_of_the_pool_that_computes(void **state)
 {
     (void)state;
     struct world *w = new_world();
-    set(w, "machine.cpus", 2);
+    set(w, "cpus.usable", 2);
     set(w, "cpu.oversubscribed.threads_per_process", 9);
     set(w, "cpu.oversubscribed.queue_share", 3);
     set(w, "cpu.computing_threads", 8);

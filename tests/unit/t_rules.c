@@ -350,7 +350,7 @@ static void the_title_says_how_much_workers_compute(void **state)
     (void)state;
     for (int computes = 0; computes < 2; computes++) {
         struct world *w = new_world(10);
-        set(w, "machine.cpus", 2);
+        set(w, "cpus.usable", 2);
         set(w, "helpers.wait_s", 4);
         set(w, "helpers.feed.calls", 90);
         set(w, "helpers.workers.at_once", 2);

@@ -57,6 +57,7 @@ static const char every_key[] =
     "  \"duration_ns\": null,\n"
     "  \"machine\": {\n"
     "    \"cpus\": 2,\n"
+    "    \"cpus_usable\": 1,\n"
     "    \"memory_bytes\": null,\n"
     "    \"gpus\": [\"H1\"]\n"
     "  },\n"
@@ -126,6 +127,7 @@ static void every_key_has_its_form(void **state)
     run.start_realtime_ns = 1795351487535840569;
     run.interval_ns = 500000000;
     run.cpus = 2;
+    run.cpus_usable = 1;
     run.gpus = gpus;
     run.is_pipeline = true;
     run.pipeline = (struct pt_run_pipeline){.dataset = "coco32",

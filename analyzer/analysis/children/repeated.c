@@ -198,7 +198,7 @@ static double gain_of_program(const struct pt_children *children, const struct b
 struct pt_children_repeated pt_children_repeated(struct pt_children *children, pt_u32 stage)
 {
     const struct pt_session *session = children->profile->session;
-    const double cpus = children->profile->run ? children->profile->run->cpus : NAN;
+    const double cpus = pt_profile_usable_cpus(children->profile);
     struct pt_children_repeated repeated = {0};
     struct below *below = look_below(children);
     struct kinds kinds = {0};

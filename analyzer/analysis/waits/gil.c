@@ -137,7 +137,7 @@ static void add_row(struct pt_profile *profile, struct pt_rows *rows, const stru
 static double gain_s(const struct pt_profile *profile, const struct of_process *process)
 {
     const double some_s = (double)process->some.total_ns / 1e9, all_s = (double)process->ns / 1e9;
-    const double cpus = profile->run && profile->run->cpus >= 1 ? profile->run->cpus : INFINITY;
+    const double usable = pt_profile_usable_cpus(profile), cpus = usable >= 1 ? usable : INFINITY;
     const double runners = fmin(some_s > 0 ? 1 + all_s / some_s : 1, cpus);
     return some_s * (1 - 1 / runners);
 }

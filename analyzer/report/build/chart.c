@@ -201,7 +201,7 @@ static void add_chart(const struct chart_build *c, const struct spec *spec)
     for (size_t i = 0; i < PT_CHART_MOST_SERIES && spec->sources[i].label; i++)
         add_series(c, chart, &spec->sources[i]);
     if (!strcmp(spec->name, "cpu"))
-        chart->limit = c->run->cpus;
+        chart->limit = pt_profile_usable_cpus(c->b->profile);
     if (!strcmp(spec->name, "memory"))
         chart->limit = c->run->memory_bytes;
 }

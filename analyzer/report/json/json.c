@@ -32,6 +32,8 @@ static void put_machine(const struct pt_report_json *r)
     pt_json_value(r->json, "git_commit", PT_SHOW_TEXT, pt_report_commit(r->profile, r->arena));
     pt_json_object(r->json, "machine");
     pt_json_value(r->json, "cpus", PT_SHOW_COUNT, run && run->cpus > 0 ? pt_integer(pt_whole(run->cpus)) : no_launcher);
+    const double usable = pt_profile_usable_cpus(r->profile);
+    pt_json_value(r->json, "cpus_usable", PT_SHOW_COUNT, usable > 0 ? pt_integer(pt_whole(usable)) : no_launcher);
     pt_json_value(r->json, "memory_bytes", PT_SHOW_BYTES,
                   run && run->memory_bytes > 0 ? pt_integer(pt_whole(run->memory_bytes)) : no_launcher);
     pt_json_end(r->json);
