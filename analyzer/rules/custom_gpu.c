@@ -31,11 +31,23 @@ static bool has_large_gaps(const struct pt_profile *profile, const struct pt_fin
     return large_s > 0 && large_s >= 0.75 * number(profile, finding, "gpu.gaps.all_s");
 }
 
+/* Samples are of all GPUs of the machine: they are the stage's where it calls CUDA and there is no other one. Of who
+ * calls it not, somebody else keeps the GPU busy, or does not. */
+static bool has_the_gpu(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    if (finding->stage < 0)
+        return false;
+    const struct pt_scope scope = pt_scope_stage((pt_u32)finding->stage);
+    const struct pt_value source = pt_metrics_get(&profile->metrics, scope, "gpu.source");
+    const char **gpus = profile->run ? profile->run->gpus : NULL;
+    return source.type == PT_VALUE_TEXT && !strcmp(source.text, "runtime") && gpus && gpus[0] && !gpus[1];
+}
+
 /* The launcher's samples, if no process recorded more. */
 static bool is_sampled_idle(struct pt_profile *profile, struct pt_finding *finding)
 {
-    /* A stage that does not use the GPU does not waste it. */
-    if (!(number(profile, finding, "resource.gpu_util_percent.mean") < BUSY_ENOUGH_PERCENT) ||
+    if (!has_the_gpu(profile, finding) ||
+        !(number(profile, finding, "resource.gpu_util_percent.mean") < BUSY_ENOUGH_PERCENT) ||
         !(number(profile, finding, "resource.gpu_util_percent.max") >= 5))
         return false;
     finding->gain_upper_s = number(profile, finding, "gpu.idle.cost_s");

@@ -16,7 +16,7 @@
 #define LEAST_IMPORTS_S 0.5
 #define LEAST_BESIDE_PERCENT 25
 #define MOST_FORWARD_S 0.005 /* with more, one sample is work enough */
-enum { FEWEST_BATCHES = 20 };
+enum { FEWEST_BATCHES = 20, MOST_BUSY_PERCENT = 70 };
 
 static bool is_told_by_workers(const struct pt_profile *profile, const struct pt_finding *finding)
 {
@@ -96,7 +96,9 @@ static void say_what_is_pickled(struct pt_profile *profile, pt_i64 stage, struct
     finding->remedy = "DataLoader(persistent_workers=True); hand over arrays or a file's name, no lists of objects";
     finding->advice =
         "Workers that are spawned import the program and unpickle the whole data set: keep them between epochs "
-        "(persistent_workers=True), make them by fork, which hands over nothing (multiprocessing_context=\"fork\"), or "
+        "(persistent_workers=True), make them by fork, which hands over nothing (multiprocessing_context=\"fork\"; not "
+        "where "
+        "CUDA or threads were used before), or "
         "keep "
         "large lists out of the data set: NumPy arrays, a file that __getitem__ opens, shared memory.";
     pt_finding_add_evidence(finding, "pickling_s", pt_real(pickling_s));
@@ -126,10 +128,14 @@ bool pt_rule_batches_of_one(struct pt_profile *profile, pt_i64 stage, struct pt_
     (void)stage;
     const double steps = pt_finding_number(finding, metrics, "steps.count");
     const double forward_s = pt_finding_number(finding, metrics, "training.forward_s");
+    /* On a GPU the forward pass only launches: with a GPU that works meanwhile, one sample is work enough. */
+    if (pt_finding_number(finding, metrics, "gpu.gaps.busy_percent") >= MOST_BUSY_PERCENT)
+        return false;
     if (!(pt_finding_number(finding, metrics, "training.ones_percent") >= 90) || !(steps >= FEWEST_BATCHES) ||
         !(forward_s / steps < MOST_FORWARD_S))
         return false;
-    finding->gain_upper_s = pt_finding_number(finding, metrics, "training.per_step.cost_s");
+    finding->gain_upper_s = fmin(pt_finding_number(finding, metrics, "training.per_step.cost_s"),
+                                 pt_finding_number(finding, metrics, "gpu.gaps.all_s")); /* NAN: no GPU */
     pt_finding_add_metrics(finding, metrics,
                            "steps:steps.count step_s:steps.p50_s forward_s:training.forward_s "
                            "samples_per_s:training.samples_per_s data_set:training.data_set");

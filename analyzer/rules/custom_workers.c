@@ -8,6 +8,7 @@
 #include "conditions.h"
 #include "custom.h"
 #include "facts/python/frames.h"
+#include "general.h"
 #include "own_functions.h"
 #include "pickling.h"
 
@@ -59,8 +60,17 @@ bool pt_rule_dataloader_cpu_bound(struct pt_profile *profile, pt_i64 stage, stru
 
 bool pt_rule_too_few_workers(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    (void)stage;
-    return complain(profile, finding, PT_WORKERS_TOO_FEW, "helpers.wait_s", "helpers.workers", "busy_s");
+    const struct pt_metrics *metrics = &profile->metrics;
+    if (!complain(profile, finding, PT_WORKERS_TOO_FEW, "helpers.wait_s", "helpers.workers", "busy_s"))
+        return false;
+    /* What they compute takes at least as long as all CPUs need for it, of which the main process hides what it does
+     * itself meanwhile. */
+    const double all_cpus_s =
+        pt_finding_number_or_0(finding, metrics, "helpers.cpu_s") / pt_finding_number(finding, metrics, "cpus.usable");
+    const double others_s = stage < 0 ? NAN : pt_own_wall_s(profile, finding) - finding->gain_upper_s;
+    if (all_cpus_s > others_s)
+        finding->gain_upper_s = fmax(finding->gain_upper_s - (all_cpus_s - others_s), 0);
+    return true;
 }
 
 bool pt_rule_too_many_workers(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
@@ -427,67 +437,5 @@ bool pt_rule_serial_fetches(struct pt_profile *profile, pt_i64 stage, struct pt_
                            "requests:net.request.calls connections:net.connect.calls bytes:net.bytes wait_s:net.wait_s "
                            "mean_s:net.request.mean_s requests_at_once:net.at_once where:place");
     pt_finding_add_rows(finding, metrics, "net.hosts", "total_s");
-    return true;
-}
-
-/* In which phase of its steps the late rank takes longer than the others do; they wait for it in the backward pass. */
-static void name_late_phase(struct pt_metrics *metrics, pt_u32 stage, double late, struct pt_finding *finding)
-{
-    static const char *const phases[][2] = {
-        {"data_s", "data"}, {"forward_s", "forward"}, {"optimizer_s", "optimizer"}, {"other_s", "other"}};
-    const struct pt_table *ranks = pt_view_rows(metrics, stage, PT_VIEW_training_processes);
-    double most_s = 0;
-    const char *where = NULL;
-    for (size_t i = 0; ranks && i < sizeof phases / sizeof *phases; i++) {
-        double late_s = 0, others_s = 0;
-        for (size_t row = 0; row < ranks->n_rows; row++) {
-            const double s = pt_value_number(pt_table_cell(ranks, row, phases[i][0]));
-            const struct pt_value rank = pt_table_cell(ranks, row, "rank");
-            const bool is_late = rank.type != PT_VALUE_UNKNOWN && pt_value_number(rank) == late;
-            late_s += is_late ? s : 0;
-            others_s += is_late ? 0 : s;
-        }
-        const double beyond_s = ranks->n_rows > 1 ? late_s - others_s / (double)(ranks->n_rows - 1) : 0;
-        if (beyond_s > most_s) {
-            most_s = beyond_s;
-            where = phases[i][1];
-        }
-    }
-    if (where)
-        pt_finding_add_evidence(finding, "late_in", pt_text(where));
-}
-
-/* Whether what it does more than the others, in its own code, is what it is late for. On a machine that others keep
- * busy it queues several times as long as it computes. */
-static bool is_late_in_code(const struct pt_profile *profile, pt_i64 stage, double late_s)
-{
-    double s = 0;
-    for (size_t i = 0; i < profile->stacks.n; i++)
-        s += (pt_i64)profile->stacks.items[i].stage == stage ? profile->stacks.items[i].cost[PT_STACK_RANK_S] : 0;
-    return s >= late_s / 5;
-}
-
-/* Where a GPU's collectives say it, they are nearer to it. */
-bool pt_rule_rank_imbalance(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
-{
-    struct pt_metrics *metrics = &profile->metrics;
-    if (stage < 0 || !(pt_finding_number(finding, metrics, "ranks.count") >= 2) ||
-        !(pt_finding_number(finding, metrics, "ranks.imbalance_percent") >= 20) ||
-        pt_finding_number(finding, metrics, "gpu.collectives.ranks.count") >= 2)
-        return false;
-    const double late = pt_finding_number(finding, metrics, "ranks.late");
-    finding->gain_upper_s = pt_finding_number(finding, metrics, "ranks.imbalance.cost_s");
-    finding->title = pt_finding_number(finding, metrics, "ranks.count") > 2
-                         ? pt_metrics_format(metrics, "Rank %.0f has more to do: the other ranks wait for it", late)
-                         : pt_metrics_format(metrics, "Rank %.0f has more to do: rank %.0f waits for it", late,
-                                             pt_finding_number(finding, metrics, "ranks.waits_most"));
-    pt_finding_add_metrics(finding, metrics,
-                           "ranks:ranks.count late_rank:ranks.late most_s:ranks.most_s least_s:ranks.least_s");
-    name_late_phase(metrics, (pt_u32)stage, late, finding);
-    if (!is_late_in_code(profile, stage,
-                         pt_finding_number_or_0(finding, metrics, "ranks.most_s") -
-                             pt_finding_number_or_0(finding, metrics, "ranks.least_s")))
-        finding->place_kind = PT_PLACE_NOWHERE;
-    pt_finding_add_rows(finding, metrics, "ranks", "waited_s");
     return true;
 }

@@ -42,6 +42,7 @@ WITHOUT_GAIN = {
 }
 # rule: programs or stories that look alike, beside planted `like_RULE`
 ALIKE = {
+    "reference_blas": "planted `reference_blas`: with OpenBLAS it has none",
     "beside_the_steps": "planted `clean_watched_weights`",
     "too_few_workers": "planted `clean_two_loaders`, `clean_training`", "dataloader_cpu_bound": "planted `clean_training`",
     "dataloader_disk_bound": "planted `clean_training`", "too_many_workers": "planted `clean_two_loaders`",

@@ -68,6 +68,7 @@ CASES = [
     Case("growing_tensor.py", "growing_copies", needs_torch=True, place=["python"], remedy="in a list"),
     case("growing_work.py", needs_torch=True, place=["python"]),
     case("compressing.py", place=["python"], remedy="compresslevel"),
+    case("reference_blas.py", around.reference_blas, around.openblas, place=["python"], remedy="libopenblas"),
     case("decompressing.py", place=["python"], remedy="lz4"),
     Case("compressed_arrays.py", "compressing", needs_torch=True, place=["python"], remedy="np.savez"),
     case("scanned_tables.py", needs_torch=True, needs_pandas=True, place=["python"], remedy="groupby"),

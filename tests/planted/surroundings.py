@@ -4,6 +4,7 @@
 Each is a context manager that gives what the command is started with (environment, words before it, what its process does first),
 or raises Skip with the reason why this machine cannot have it."""
 import contextlib
+import glob
 import os
 import shutil
 import socket
@@ -233,6 +234,24 @@ def slow_resolver(folder):
         server.close()
 
 
+# ---- libraries ----
+@contextlib.contextmanager
+def blas(provider):
+    """Debian's folder of a library that multiplies matrices, before all others."""
+    found = glob.glob(f"/usr/lib/*/{provider}/libblas.so.3")
+    if not found:
+        raise Skip(f"Debian's {provider} is not installed")
+    yield Start(environment={"LD_LIBRARY_PATH": os.path.dirname(found[0])})
+
+
+def reference_blas(_folder):
+    return blas("blas")
+
+
+def openblas(_folder):
+    return blas("openblas-pthread")
+
+
 # ---- GPU ----
 @contextlib.contextmanager
 def gpu(folder, percent):
@@ -242,6 +261,11 @@ def gpu(folder, percent):
                            os.path.join(DOUBLES, "fakenvml.c")], capture_output=True, check=False)
     if made.returncode or not shutil.which("cc"):
         raise Skip("the double of the driver cannot be built")
+    runtime = os.path.join(folder, "libcudart.so.12")
+    built = subprocess.run(["cc", "-x", "c", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.12", "-o", runtime, "-"], check=False,
+                           input=b"int cudaDeviceSynchronize(void) { return 0; }", capture_output=True)
+    if built.returncode:
+        raise Skip("the double of the runtime cannot be built")
     yield Start(environment={"FAKENVML": script, "LD_LIBRARY_PATH": folder})
 
 

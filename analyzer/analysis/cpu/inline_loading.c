@@ -251,7 +251,7 @@ static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu
     return share;
 }
 
-/* Of files that come in numbers: what a program is made of does not. */
+/* Of files that are read: what a program is made of does not count, nor does what it only writes, as checkpoints. */
 static double files_s(const struct pt_metrics *metrics, pt_u32 stage)
 {
     static const char *const code[] = {".py", ".so", "/lib/", "/usr/", "/proc/", "/sys/", "/dev/"};
@@ -259,7 +259,7 @@ static double files_s(const struct pt_metrics *metrics, pt_u32 stage)
     double s = 0;
     for (size_t i = 0; table && i < table->n_rows; i++) {
         const struct pt_value path = pt_table_cell(table, i, "path_group");
-        bool is_data = path.type == PT_VALUE_TEXT;
+        bool is_data = path.type == PT_VALUE_TEXT && pt_value_number(pt_table_cell(table, i, "reads")) > 0;
         for (size_t j = 0; is_data && j < sizeof code / sizeof *code; j++)
             is_data = !strstr(path.text, code[j]);
         s += is_data ? pt_value_number(pt_table_cell(table, i, "total_s")) : 0;

@@ -85,21 +85,27 @@ static bool is_pageable(const struct pt_gpu_copies *copies)
 
 static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
 {
+    enum { TO_HOST = 2 }; /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
     const struct pt_gpu_stage *own = &gpu->stages[stage];
-    double calls = 0, bytes = 0, device_ns = 0, api_ns = 0;
+    double calls = 0, bytes = 0, bytes_to_host = 0, device_ns = 0, api_ns = 0;
     for (size_t i = 0; i < gpu->copies.n; i++) {
         const struct pt_gpu_copies *copies = gpu->copies.items[i];
         if (gpu->devices.items[copies->device]->stage != stage || !is_pageable(copies))
             continue;
         calls += (double)copies->durations.count;
         bytes += (double)copies->bytes;
+        bytes_to_host += (copies->kinds >> 16 & 0xff) == TO_HOST ? (double)copies->bytes : 0;
         device_ns += (double)copies->durations.sum;
         api_ns += (double)copies->api_ns;
     }
     set(gpu, stage, "gpu.copies.pageable.calls", pt_integer(pt_whole(calls)));
     set(gpu, stage, "gpu.copies.pageable.bytes", pt_integer(pt_whole(bytes)));
-    /* The call goes on while pages are staged; pinned memory is copied behind the program's back. */
-    set(gpu, stage, "gpu.copies.pageable.cost_s", pt_real(fmax(device_ns, api_ns) / 1e9));
+    set(gpu, stage, "gpu.copies.pageable.to_host_percent",
+        bytes > 0 ? pt_real(100 * bytes_to_host / bytes) : pt_unknown("nothing was copied"));
+    /* The call goes on while pages are staged, and pinned memory is copied behind the program's back; but it also waits
+     * for all that was launched before: what the GPU computes meanwhile it would in any case. */
+    const double idle_ns = 1e9 * pt_stage_number(gpu->profile, stage, "gpu.gaps.all_s");
+    set(gpu, stage, "gpu.copies.pageable.cost_s", pt_real(fmin(fmax(device_ns, api_ns), device_ns + idle_ns) / 1e9));
     set(gpu, stage, "gpu.copies.rate_bytes_per_s",
         device_ns > 0 ? pt_real(bytes / device_ns * 1e9) : pt_unknown("no pageable memory was copied"));
     const pt_i64 sync_ns = own->class_ns[PT_CUDA_COPY] + own->class_ns[PT_CUDA_SET];

@@ -36,6 +36,16 @@ static void add_compressing(const struct pt_stack *stack, double sums[PT_LINE_SU
     sums[ALL] += s;
 }
 
+/* The file of Debian's and Fedora's; those of OpenBLAS and others that stand in for it lie elsewhere. */
+static void add_reference_blas(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+{
+    static const struct pt_code_pattern reference[] = {
+        {"/blas/libblas.so", "_"}, {"/lib64/libblas.so", "_"}, {"/lib/libblas.so", "_"}, {NULL, NULL}};
+    const double s = stack->cost[PT_STACK_STEPS_S];
+    sums[KNOWN] += s > 0 && pt_line_calls(stack, reference) ? s : 0;
+    sums[ALL] += s;
+}
+
 static bool scans_tables(const struct pt_stack *stack)
 {
     static const struct pt_code_pattern tables[] = {
@@ -113,6 +123,21 @@ bool pt_rule_decompressing(struct pt_profile *profile, pt_i64 stage, struct pt_f
     finding->gain_upper_s = s;
     pt_finding_is_of_line(finding, &line);
     pt_finding_add_evidence(finding, "decompressing_s", pt_real(s));
+    pt_finding_add_evidence(finding, "in_line_s", pt_real(line.sums[ALL]));
+    return true;
+}
+
+bool pt_rule_reference_blas(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    double s = 0;
+    if (stage < 0)
+        return false;
+    const struct pt_own_line line = costliest(profile, stage, add_reference_blas, &s);
+    if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
+        return false;
+    finding->gain_upper_s = s;
+    pt_finding_is_of_line(finding, &line);
+    pt_finding_add_evidence(finding, "multiplying_s", pt_real(s));
     pt_finding_add_evidence(finding, "in_line_s", pt_real(line.sums[ALL]));
     return true;
 }

@@ -24,7 +24,7 @@ def train(is_fixed):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for step in range(STEPS):
         optimizer.zero_grad()
-        model(torch.randn(64, 256)).square().mean().backward()
+        model(torch.randn(4, 256)).square().mean().backward()
         optimizer.step()
         if step % EVERY == 0:
             keep(is_fixed, {name: value.numpy() for name, value in model.state_dict().items()})
