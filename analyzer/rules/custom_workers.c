@@ -200,19 +200,23 @@ static bool keeps_waiting(const struct pt_own_functions *functions, const struct
             pt_own_function_is_behind(functions, one));
 }
 
-/* Of functions that cost about the same, each called by the one before, the one that does most itself. */
+/* Of functions that cost about the same, each called by the one before, the one that does most itself. With operations
+ * on tensors or without: a loop over steps also has those that the model needs. */
 static struct pt_own_function costliest_function(struct pt_profile *profile, pt_i64 stage)
 {
     struct pt_own_function most = {0};
     struct pt_own_functions functions;
-    double most_s = 0;
+    double most_s = 0, most_beside_s = 0;
     pt_own_functions(profile, stage, true, &functions);
     for (size_t i = 0; i < functions.n; i++)
-        most_s = keeps_waiting(&functions, &functions.items[i]) ? fmax(most_s, functions.items[i].with_s) : most_s;
+        if (keeps_waiting(&functions, &functions.items[i])) {
+            most_s = fmax(most_s, functions.items[i].with_s);
+            most_beside_s = fmax(most_beside_s, functions.items[i].beside_s);
+        }
     for (size_t i = 0; i < functions.n; i++) {
         const struct pt_own_function *one = &functions.items[i];
-        if (keeps_waiting(&functions, one) && one->with_s >= ABOUT_THE_SAME * most_s &&
-            (!most.function || one->own_s > most.own_s))
+        const bool is_most = one->with_s >= ABOUT_THE_SAME * most_s || one->beside_s >= ABOUT_THE_SAME * most_beside_s;
+        if (keeps_waiting(&functions, one) && is_most && (!most.function || one->own_s > most.own_s))
             most = *one;
     }
     pt_own_functions_free(&functions);
