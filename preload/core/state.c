@@ -52,11 +52,10 @@ PT_COLD pt_u64 pt_clock_slow(void)
 {
     if (pt_local_mark() == PT_LOCAL_SEALED)
         return 0;
-    if (!pt_switches.tsc) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
-    }
+    /* The kernel itself: clock_gettime may be the program's own, with calls that are recorded, or a faked clock; and
+     * the vDSO's reads the counter, which this process may not. */
+    if (!pt_switches.tsc)
+        return pt_sys_clock_ns(CLOCK_MONOTONIC);
     if (may_read_counter())
         return __rdtsc();
     pt_thread_seal();

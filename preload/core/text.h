@@ -16,6 +16,15 @@ PT_ALWAYS_INLINE pt_u64 pt_text_length(const char *text)
     return length;
 }
 
+/* Reads no further than `most`. */
+PT_ALWAYS_INLINE pt_u64 pt_text_length_most(const char *text, pt_u64 most)
+{
+    pt_u64 length = 0;
+    while (length < most && text[length])
+        length++;
+    return length;
+}
+
 PT_ALWAYS_INLINE int pt_text_equal(const char *a, const char *b)
 {
     for (; *a && *a == *b; a++, b++)

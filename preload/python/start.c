@@ -73,6 +73,28 @@ static void look_again(void)
     errno = error;
 }
 
+/* What an interpreter looks for when it starts, in whichever program: pyvenv.cfg, /usr/lib/python3.11, its encodings,
+ * what PyInstaller has unpacked. */
+static int is_of_python(const char *bytes, pt_u64 length)
+{
+    static const char *const parts[] = {"python", "pyvenv", "encodings", "_MEI"};
+    for (pt_u64 from = 0; from < length; from++)
+        for (pt_u64 i = 0; i < sizeof parts / sizeof *parts; i++) {
+            const pt_u64 n = pt_text_length(parts[i]);
+            if (n <= length - from && !__builtin_memcmp(bytes + from, parts[i], n))
+                return 1;
+        }
+    return 0;
+}
+
+/* To look takes the loader's lock, which a child that another thread forks meanwhile would find taken for ever: not for
+ * every name. */
+static void look_if_python_starts(const char *bytes, pt_u64 length)
+{
+    if (is_of_python(bytes, length))
+        look_again();
+}
+
 /* After the core's (101). */
 __attribute__((constructor(103))) static void start(void)
 {
@@ -81,5 +103,5 @@ __attribute__((constructor(103))) static void start(void)
     if (_PyRuntime)
         look_again();
     else if (pt_options.python)
-        pt_image->on_new_name = look_again; /* gone in a forked child */
+        pt_image->on_new_name = look_if_python_starts; /* gone in a forked child */
 }

@@ -27,6 +27,7 @@ IN_PRELOAD = {
     "breaks the caller's RUNPATH or takes the loader's lock": "dlopen dlclose dl_iterate_phdr dlsym dlvsym",
     "changes the host's environment": "setenv unsetenv putenv clearenv",
     "may be the host's own, with a lock (Firefox)": "getenv secure_getenv",
+    "may be the host's own, which calls what is recorded; or a faked clock": "clock_gettime gettimeofday time",
 }
 ANYWHERE = {"cannot be bounded": "gets strcpy strcat sprintf vsprintf alloca strtok tmpnam mktemp"}
 
@@ -50,6 +51,7 @@ ALLOWED = {
     ("preload/cuda/runtime.c", "dl_iterate_phdr"): "looks for it where its caller does not say which; then, once",
     ("preload/python/api.c", "dlopen"): "RTLD_NOLOAD: keeps a libpython that the program loaded itself, once, where Python would load, too",
     ("preload/python/api.c", "dl_iterate_phdr"): "looks for CPython: in the constructor, and in a program without it when it meets a new name",
+    ("preload/cuda/cupti/recording.c", "clock_gettime"): "only with CUPTI; what the program's own one calls is recorded, and does not come back here",
     ("preload/core/init.c", "on_exit"): "notes the exit status; nothing depends on its being called",
 }
 

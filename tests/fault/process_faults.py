@@ -50,6 +50,16 @@ class ProcessFaults(FaultCase):
         for where in ("thread", "fork"):
             self.check(["vfork_first", where], modes=BOTH)
 
+    def test_t32_vfork_of_what_cannot_be_traced(self):
+        if os.geteuid():
+            self.skipTest("only root can give a program away")
+
+        def setup(work):
+            shutil.copy("/bin/true", f"{work}/not_ours")
+            os.chown(f"{work}/not_ours", 65534, 65534)
+            os.chmod(f"{work}/not_ours", 0o4755)
+        self.check(["vfork_cleaned", "./not_ours"], setup=setup, modes=BOTH)
+
     def test_t33_spawn_and_system(self):
         self.check(["spawn_and_system"], modes=BOTH)
 

@@ -77,9 +77,9 @@ struct pt_image {
     pt_u32 n_modules;         /* atomic */
     pt_u32 n_module_ids;      /* atomic */
     pt_u64 attach_refused_at;
-    pt_u64 refused_at;         /* counter of the last growth that failed: do not try again at every event */
-    pt_u64 refused_bytes;      /* what it asked for at the least */
-    void (*on_new_name)(void); /* called when a name is defined; NULL = nobody asks */
+    pt_u64 refused_at;    /* counter of the last growth that failed: do not try again at every event */
+    pt_u64 refused_bytes; /* what it asked for at the least */
+    void (*on_new_name)(const char *bytes, pt_u64 length); /* called when a name is defined; NULL = nobody asks */
     struct pt_device_slot devices[PT_MAX_DELIVERIES];
     pt_u32 has_reserve; /* atomic: made, or tried */
     pt_u32 pad1;

@@ -19,7 +19,7 @@
 #include "define.h"
 
 #define LEVELS 5u
-#define STRING_MOST 4096u
+#define STRING_MOST 4096u /* PATH_MAX */
 
 /* The first level is for short processes: a few names anywhere in a larger table are a page each. */
 static const pt_u32 level_slots[LEVELS] = {64, 4096, 65536, 1u << 20, 1u << 24};
@@ -105,14 +105,15 @@ pt_u32 pt_intern_bytes(const char *bytes, pt_u64 length)
             pt_define_commit(t, payload, PT_DEF_STRING, id);
         }
         if (pt_unlikely(pt_image->on_new_name))
-            pt_image->on_new_name();
+            pt_image->on_new_name(bytes, length);
     }
     return id;
 }
 
 pt_u32 pt_intern_string(const char *string)
 {
-    return string ? pt_intern_bytes(string, pt_text_length(string)) : 0;
+    /* A path that is too long was read by the kernel up to PATH_MAX: behind that there may be no memory. */
+    return string ? pt_intern_bytes(string, pt_text_length_most(string, STRING_MOST)) : 0;
 }
 
 pt_u32 pt_intern_redacted(const char *string)

@@ -15,7 +15,9 @@
 #include "proftrace/limits.h"
 #include "core/file/reserve.h"
 #include "core/injection.h"
+#include "core/private.h"
 #include "core/session.h"
+#include "core/file/attach.h"
 #include "core/sys.h"
 #include "core/text.h"
 
@@ -214,8 +216,23 @@ struct pt_environment pt_environment_without_us(char *const *vector)
     return (struct pt_environment){copy, bytes};
 }
 
+void pt_environment_leave(const struct pt_environment *environment)
+{
+    struct pt_tracer_thread *t = environment->bytes ? pt_thread_attached() : 0;
+    if (!t)
+        return;
+    if (t->priv->left)
+        pt_syscall2(SYS_munmap, t->priv->left, t->priv->left_bytes);
+    t->priv->left = (void *)environment->vector;
+    t->priv->left_bytes = environment->bytes;
+}
+
 void pt_environment_release(const struct pt_environment *environment)
 {
-    if (environment->bytes)
-        pt_syscall2(SYS_munmap, environment->vector, environment->bytes);
+    if (!environment->bytes)
+        return;
+    struct pt_tracer_thread *t = pt_thread_attached();
+    if (t && t->priv->left == (const void *)environment->vector)
+        t->priv->left = 0;
+    pt_syscall2(SYS_munmap, environment->vector, environment->bytes);
 }

@@ -25,6 +25,9 @@ enum pt_loading pt_environment_loading(char *const *vector) __attribute__((visib
 /* `vector` without our library in LD_PRELOAD and without our variables; `vector` itself when there is no memory,
  * or where it cannot be read. */
 struct pt_environment pt_environment_without_us(char *const *vector) __attribute__((visibility("hidden")));
+/* A vfork child makes its copy in the memory of its parent, and cannot release it once it is another program: the next
+ * start of this thread does, so that a process that starts many does not grow. */
+void pt_environment_leave(const struct pt_environment *environment) __attribute__((visibility("hidden")));
 void pt_environment_release(const struct pt_environment *environment) __attribute__((visibility("hidden")));
 
 #endif

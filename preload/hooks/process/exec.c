@@ -67,8 +67,10 @@ static PT_NOINLINE struct attempt exec_begins(struct pt_target target, int fd, c
         pt_point(PT_EV_proc_exec, 0, fd, pt_words(attempt.path, 0), 0);
     if (attempt.speaks_for_process)
         pt_process_note_end(PT_PROCESS_EXECED, 0);
-    else
+    else {
+        pt_environment_leave(&attempt.environment);
         pt_fd_vfork_child_leaves();
+    }
     return attempt;
 }
 

@@ -95,12 +95,12 @@ static enum pt_verdict verdict_of_open_file(struct search *search, int fd)
 {
     if (pt_syscall2(SYS_fstat, fd, &search->status) < 0 || !S_ISREG(search->status.st_mode))
         return PT_VERDICT_UNKNOWN;
-    if (gains_rights(fd, &search->status))
-        return PT_VERDICT_PRIVILEGED;
     search->elf.fd = fd;
     const long got = pt_syscall4(SYS_pread64, fd, search->elf.head, sizeof search->elf.head, 0);
     search->elf.head_bytes = got > 0 ? (pt_u32)got : 0;
-    return is_script(search) ? 0 : pt_elf_verdict(&search->elf);
+    if (is_script(search)) /* of which the kernel heeds no such bit: that of its interpreter counts */
+        return 0;
+    return gains_rights(fd, &search->status) ? PT_VERDICT_PRIVILEGED : pt_elf_verdict(&search->elf);
 }
 
 /* In pt_private_files: nothing opened here is seen by the host. */

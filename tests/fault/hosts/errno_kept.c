@@ -52,6 +52,17 @@ static void successes(void)
     KEEPS(close(fd) == 0);
 }
 
+/* A path without an end, as long as the kernel reads one, before memory that nobody may read. */
+static char *endless_path(void)
+{
+    static char *path;
+    if (path)
+        return path;
+    path = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    MUST(path != MAP_FAILED && mprotect(path + 4096, 4096, PROT_NONE) == 0);
+    return memset(path, 'a', 4096);
+}
+
 static void failures(void)
 {
     struct stat status;
@@ -76,6 +87,9 @@ static void failures(void)
     FAILS(fopen("/nonexistent", "r") == NULL, ENOENT);
     FAILS(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, -1, 0) == MAP_FAILED, EBADF);
     FAILS(execl("/nonexistent", "x", (char *)0) < 0, ENOENT);
+    FAILS(open(endless_path(), O_RDONLY) < 0, ENAMETOOLONG);
+    FAILS(stat(endless_path(), &status) < 0, ENAMETOOLONG);
+    FAILS(execl(endless_path(), "x", (char *)0) < 0, ENAMETOOLONG);
 }
 
 int main(void)
