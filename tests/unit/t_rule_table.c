@@ -138,6 +138,8 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
         {"line.joins_s", "array_concatenate", NULL, PT_STACK_STEPS_S},
         {"line.deflates_s", "deflate", NULL, PT_STACK_STEPS_S},
         {"line.inflates_s", "inflate", NULL, PT_STACK_STEPS_S},
+        {"line.reference_blas_s", "sgemm_", "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3.11.0", PT_STACK_STEPS_S},
+        {"line.openblas_s", "sgemm_", "/usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3", PT_STACK_STEPS_S},
         {"line.masks_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_TRAINING_S},
         {"line.sorts_s", "sort", NULL, PT_STACK_STEPS_S},
         {"line.filters_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
@@ -154,10 +156,13 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         if (strcmp(name, figures[i].name) != 0)
             continue;
+        const char *file = figures[i].file;
+        const bool is_python = file && strstr(file, ".py");
         const struct pt_stack_frame frames[] = {
             {.function = figures[i].called,
-             .file = figures[i].file,
-             .flags = PT_FRAME_IS_NAMED | (figures[i].file ? PT_FRAME_OF_PYTHON | PT_FRAME_SERVES : 0u)},
+             .file = is_python ? file : NULL,
+             .module = is_python ? NULL : file,
+             .flags = PT_FRAME_IS_NAMED | (is_python ? PT_FRAME_OF_PYTHON | PT_FRAME_SERVES : 0u)},
             {.function = "extract", .file = "/app/train.py", .line = 14, .flags = PT_FRAME_OF_PYTHON}};
         struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, frames, 2);
         stack->part = PT_STACK_ANY_PART;
