@@ -15,6 +15,7 @@ so a bound that does not hold is measured twice more, and holds when it does in 
 That other programs are busy is a finding, too: it counts only where it is planted or where this script saw none.
 """
 import argparse
+import glob
 import json
 import os
 import re
@@ -44,6 +45,13 @@ CLOCKS_S, CLOCKS_PART = 0.03, 0.03  # what two runs of the same program differ b
 LITTLE_PERCENT = 5  # of a run, as a bound, as in tests/clean
 
 
+def fast_blas():
+    """Where Debian's OpenBLAS is installed, it multiplies the matrices, in one thread, as PyPI's PyTorch does without it: with the reference
+    BLAS most of a training would be that."""
+    found = glob.glob("/usr/lib/*/openblas-pthread/libblas.so.3")
+    return {"LD_LIBRARY_PATH": os.path.dirname(found[0]), "OPENBLAS_NUM_THREADS": "1"} if found else {}
+
+
 def has(module):
     return subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
 
@@ -68,7 +76,7 @@ def record(build, case, folder, is_fixed):
     """The report of one variant, with what its screen begins with as `screen`."""
     command = command_of(case, folder, is_fixed)
     data = os.path.join(folder, f"data-{int(is_fixed)}")
-    base = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
+    base = {**{k: v for k, v in os.environ.items() if not k.startswith(OURS)}, **fast_blas()}
     if case.program.endswith(".py") and not is_fixed:
         subprocess.run([*command, "--prepare"], cwd=folder, env=base, check=True, timeout=120)
     if case.needs_warm_code:  # a library that is read for the first time is a finding of its own
