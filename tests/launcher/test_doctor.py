@@ -48,6 +48,15 @@ class Doctor(LauncherCase):
         self.assertEqual(checks["run directories"]["status"], "fail")
         self.assertTrue(checks["run directories"]["remedy"])
 
+    def test_file_system_that_copies_on_write(self):
+        self.assertNotIn("file system", self.checks())
+        double = self.compile("#define _GNU_SOURCE\n#include <string.h>\n#include <sys/vfs.h>\n"
+                              "int fstatfs(int fd, struct statfs *of) { memset(of, 0, sizeof *of); of->f_type = 0x9123683e; return fd < 0; }",
+                              "-shared", "-fPIC", name="double.so")
+        check = self.checks(environment={"LD_PRELOAD": double})["file system"]
+        self.assertEqual(check["status"], "warn")
+        self.assertIn("btrfs", check["detail"])
+
     def test_text(self):
         done = self.proftrace("doctor")
         for line in done.stdout.decode().splitlines():

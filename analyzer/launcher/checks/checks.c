@@ -4,6 +4,7 @@
  */
 #include "checks.h"
 
+#include <linux/magic.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "launcher/session_dir.h"
@@ -50,6 +52,26 @@ static void check_room(struct pt_checks *checks, int directory_fd)
     snprintf(check->remedy, sizeof check->remedy, "make room, or set PROFTRACE_DIR to a larger file system");
 }
 
+/* Where each page that is written again needs new room, a page of a trace that cannot have it ends the program that
+ * writes to it (SIGBUS), though the file was given its room before. */
+static void check_copy_on_write(struct pt_checks *checks, int directory_fd)
+{
+    static const struct {
+        long type;
+        const char *name;
+    } systems[] = {{BTRFS_SUPER_MAGIC, "btrfs"}, {NILFS_SUPER_MAGIC, "nilfs2"}, {0xca451a4e, "bcachefs"}};
+    struct statfs of;
+    for (size_t i = 0; fstatfs(directory_fd, &of) == 0 && i < sizeof systems / sizeof *systems; i++) {
+        if (of.f_type != systems[i].type)
+            continue;
+        struct pt_check *check = pt_check_add(checks, "file system");
+        pt_check_detail(check, PT_CHECK_WARN, "%s; if it becomes full, it ends programs that are traced (SIGBUS)",
+                        systems[i].name);
+        snprintf(check->remedy, sizeof check->remedy,
+                 "keep room on it, or set PROFTRACE_DIR to ext4, XFS or a tmpfs (/dev/shm)");
+    }
+}
+
 /* By trying: access() says yes in read-only and pseudo file systems. Returns a descriptor of the directory. */
 static int open_if_writable(const char *directory, struct pt_error *err)
 {
@@ -82,6 +104,7 @@ void pt_check_place(struct pt_checks *checks)
     }
     pt_check_detail(check, PT_CHECK_OK, "%s%s", root, is_there ? "" : " (will be made)");
     check_room(checks, fd);
+    check_copy_on_write(checks, fd);
 }
 
 /* ---- environment ---- */
