@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Runs first, in every interpreter: as little as possible (what a line costs is its compilation), and nothing is imported
-# that was not. begin, end, joined, load and functions (an option) are of C. All else waits in imports.py until a program imports one of `watched`.
+# that was not. collected, load and functions (an option) are of C. All else waits in imports.py until a program imports one of `watched`.
 # No module is held: -v tells of the end of each.
 from sys import modules
 
@@ -18,11 +18,6 @@ class Finder:
             finders.remove(Finder)
             load("imports")  # puts another in its place
             return finders[0].find_spec(name, path, target)
-
-
-def collected(phase, info):
-    if info["generation"]:  # the others are many, and short
-        begin(14) if phase == "start" else end(info["generation"])
 
 
 def boot():

@@ -10,6 +10,7 @@
 #include "core/emit.h"
 #include "core/names/intern.h"
 #include "core/process.h"
+#include "core/text.h"
 #include "proftrace/phases.h"
 #include "proftrace/events.h"
 #include "api.h"
@@ -18,6 +19,8 @@ struct object {
     pt_i64 references;
     void *type;
 };
+
+static void *generation_key; /* a str, made once: collections are many */
 
 void *pt_python_none(void)
 {
@@ -94,8 +97,29 @@ static void *joined(void *self, void *const *arguments, long n)
     return pt_python_none();
 }
 
+/* gc calls it itself, before and after. It is no Python function: in one the handler of a signal could run, and what
+ * that raises (an alarm's timeout, KeyboardInterrupt) gc prints and drops. */
+static void *collected(void *self, void *const *arguments, long n)
+{
+    (void)self;
+    long bytes;
+    const char *when = pt_python_text_of(arguments, n, 0, &bytes);
+    void *generation =
+        n == 2 && generation_key ? pt_python_api.PyDict_GetItemWithError(arguments[1], generation_key) : 0;
+    if (!generation)
+        pt_python_api.PyErr_Clear();
+    const pt_u64 amount = number(&generation, generation != 0, 0);
+    if (amount && when) { /* of generation 0 are many, and short */
+        if (pt_text_equal(when, "start"))
+            pt_point(PT_EV_phase_begin, 0, PT_PHASE_garbage_collection, 0, 0);
+        else
+            pt_point(PT_EV_phase_end, 0, PT_PHASE_DONE, amount, 0);
+    }
+    return pt_python_none();
+}
+
 static struct pt_python_method methods[] = {PT_PYTHON_METHOD(begin), PT_PYTHON_METHOD(end), PT_PYTHON_METHOD(epoch),
-                                            PT_PYTHON_METHOD(joined)};
+                                            PT_PYTHON_METHOD(joined), PT_PYTHON_METHOD(collected)};
 
 void pt_python_method_add(void *globals, struct pt_python_method *method)
 {
@@ -108,6 +132,7 @@ void pt_python_method_add(void *globals, struct pt_python_method *method)
 
 void pt_python_builtins_add(void *globals)
 {
+    generation_key = pt_python_api.PyUnicode_FromString("generation");
     for (pt_u32 i = 0; i < sizeof methods / sizeof *methods; i++)
         pt_python_method_add(globals, &methods[i]);
 }

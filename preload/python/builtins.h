@@ -11,6 +11,8 @@
  *                                                else for its address
  *   end(amount=0, outcome=0, object=None)        the innermost one ends
  *   epoch(number)                                a framework says that an epoch begins
+ *   joined(rank, size)                           this process is one of a group
+ *   collected(phase, info)                       for gc.callbacks
  *
  * and boot.c adds
  *

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Signals, imports and collections of a program go as without the library: what it prints says so, on every CPython."""
+import pathlib
+import tempfile
+import unittest
+
+import pythons
+
+# A signal in the middle of each collection, whose handler raises: what is lost is never caught, and the next round begins.
+ALARM_IN_COLLECTION = """\
+import gc, signal
+data = [[i] for i in range(300_000)]
+fired = caught = 0
+def late(*_):
+    global fired
+    fired += 1
+    raise TimeoutError
+signal.signal(signal.SIGALRM, late)
+for n in range(1, 21):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        gc.collect()
+        while fired < n:
+            pass
+    except TimeoutError:
+        caught += 1
+print(fired, caught)
+"""
+# With no depth left for a call, neither is there one for a function of ours.
+COLLECTION_AT_THE_LIMIT = """\
+import gc
+def deeper(least):
+    try:
+        deeper(least)
+    except RecursionError:
+        pass
+    if least:
+        gc.collect(least.pop())
+try:
+    deeper([2, 1, 2])
+except RecursionError:
+    pass
+print("done")
+"""
+PROFILED_COLLECTION = """\
+import gc, sys
+seen = []
+def see(frame, event, argument):
+    seen.append((frame.f_code.co_filename, frame.f_code.co_name, event, getattr(argument, "__name__", None)))
+sys.setprofile(see)
+gc.collect()
+sys.setprofile(None)
+sys.settrace(see)
+gc.collect()
+sys.settrace(None)
+print(seen)
+"""
+
+
+class HostSafety(unittest.TestCase):
+    def same(self, program):
+        for python in pythons.found():
+            with self.subTest(python=str(python)), tempfile.TemporaryDirectory() as folder:
+                command = [python.path, "-c", program]
+                plain, traced = (pythons.run(command, pathlib.Path(folder), is_traced) for is_traced in (False, True))
+                self.assertEqual(traced, plain)
+                self.assertEqual((plain.status, plain.err), (0, ""))
+
+    def test_what_a_handler_raises_in_a_collection_reaches_the_program(self):
+        self.same(ALARM_IN_COLLECTION)
+
+    def test_a_collection_at_the_limit_of_recursion_says_nothing(self):
+        self.same(COLLECTION_AT_THE_LIMIT)
+
+    def test_a_collection_calls_nothing_that_a_profiler_sees(self):
+        self.same(PROFILED_COLLECTION)
+
+
+if __name__ == "__main__":
+    unittest.main()
