@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import time
 import unittest
 
 from launcher_case import LIBRARY, LauncherCase, clean_environment
@@ -19,6 +18,10 @@ class StillRunning(LauncherCase):
         notes = [note for note in report["trace_quality"]["notes"] if "still running" in note]
         return document["processes"][-1]["exit"], report["processes"][-1]["exit"], notes
 
+    def is_recorded(self):
+        info = self.proftrace("info", "run", "--json")
+        return info.returncode == 0 and json.loads(info.stdout)["processes"]
+
     def test_alive_then_killed(self):
         os.mkdir(os.path.join(self.folder, "run"), 0o700)
         environment = clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_SESSION=os.path.join(self.folder, "run"))
@@ -26,10 +29,7 @@ class StillRunning(LauncherCase):
         self.addCleanup(self.end, process)
         process.stdin.write(b"begin\n")
         process.stdin.flush()
-        until = time.monotonic() + 10
-        while not [f for f in os.listdir(os.path.join(self.folder, "run")) if f.endswith(".ptr")] and time.monotonic() < until:
-            time.sleep(0.02)
-        time.sleep(0.1)
+        self.wait_for(self.is_recorded)
         self.assertEqual(self.ends(), ("still running", "still running",
                                        ["1 process is still running: this is what was recorded until now"]))
         self.assertIn(b"still running", self.proftrace("info", "run").stdout)

@@ -36,16 +36,25 @@ class Traced(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="package-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def each_python(self, program, check):
+    def each_python(self, program, check, tries=1):
         """What the program says, and its run, are checked with every CPython that is found."""
         for number, python in enumerate(pythons.found()):
             with self.subTest(str(python)):
-                folder = self.folder / str(number)
-                said = json.loads(play(python.path, HERE / program, LD_PRELOAD=str(BUILD / "libproftrace.so"), PROFTRACE_DIR=str(folder)))
-                check(said, proftrace.open(str(folder / "latest")))
+                self.play_and_check(python, str(number), program, check, tries)
+
+    def play_and_check(self, python, name, program, check, tries):
+        for left in reversed(range(tries)):
+            folder = self.folder / f"{name}-{left}"
+            said = json.loads(play(python.path, HERE / program, LD_PRELOAD=str(BUILD / "libproftrace.so"), PROFTRACE_DIR=str(folder)))
+            try:
+                return check(said, proftrace.open(str(folder / "latest")))
+            except AssertionError:
+                if not left:
+                    raise
 
     def test_what_it_says_is_in_the_report(self):
-        self.each_python("says.py", self.check_report)
+        """Two clocks, one after the other: another program may have the CPU in between, hardly three times."""
+        self.each_python("says.py", self.check_report, tries=3)
 
     def check_report(self, said, run):
         self.assertTrue(said["active"] and said["traced"])

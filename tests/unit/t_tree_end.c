@@ -50,15 +50,25 @@ static pid_t shell(const struct scene *scene, const char *script)
     _exit(127);
 }
 
+/* Until a script has set itself up, and says so by a file: on a busy machine no nap is long enough. */
+static void wait_for_file(const struct scene *scene, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", scene->folder, name);
+    for (int i = 0; i < 6000 && access(path, F_OK) < 0; i++)
+        nap_ms(5);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
 static int scene_begin(void **state)
 {
     struct scene *scene = calloc(1, sizeof *scene);
     struct pt_error err;
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     scene->folder = folder_make(&scene->logs_fd);
-    scene->bystander =
-        shell(scene, "sleep 100 & trap 'echo hit >> bystander' INT TERM HUP CONT; while :; do sleep 0.1; done");
-    nap_ms(150);
+    scene->bystander = shell(
+        scene, "sleep 100 & trap 'echo hit >> bystander' INT TERM HUP CONT; : > stands; while :; do sleep 0.1; done");
+    wait_for_file(scene, "stands");
     assert_int_equal(pt_tree_open(&scene->tree, &err), 0);
     pt_tree_scan(&scene->tree);
     *state = scene;
@@ -121,8 +131,8 @@ static void test_a_polite_tree_ends_at_once(void **state)
 {
     struct scene *scene = *state;
     struct pt_tree_end end;
-    shell(scene, "trap 'echo clean > clean; exit' TERM; sleep 100 & wait");
-    nap_ms(150);
+    shell(scene, "trap 'echo clean > clean; exit' TERM; sleep 100 & : > ready; wait");
+    wait_for_file(scene, "ready");
     const pt_u64 took = end_tree(scene, SIGTERM, 5000 * MS, 0, &end);
     assert_true(took < 2000 * MS);
     assert_int_equal(end.n_killed, 0);
@@ -139,10 +149,12 @@ static void test_fifty_of_them_and_some_stubborn(void **state)
     struct pt_tree_end end;
     /* Ignores all; is stopped; left its parent and its session; 46 others. */
     shell(scene, "i=0; while [ $i -lt 46 ]; do sleep 100 & i=$((i+1)); done\n"
-                 "(trap '' TERM INT HUP; while :; do sleep 0.2; done) &\n"
+                 "(trap '' TERM INT HUP; : > stubborn; while :; do sleep 0.2; done) &\n"
                  "(kill -STOP $(exec sh -c 'echo $PPID')) &\n"
-                 "(setsid sleep 100 &) ; wait");
-    nap_ms(400);
+                 "(setsid sleep 100 &) ; : > ready; wait");
+    wait_for_file(scene, "ready");
+    wait_for_file(scene, "stubborn");
+    nap_ms(100); /* one of them stops itself */
     const pt_u64 took = end_tree(scene, SIGINT, GRACE_NS, 0, &end);
     assert_true(took >= GRACE_NS);
     assert_true(took < GRACE_NS + 3000 * MS);
@@ -173,8 +185,9 @@ static void test_they_fork_as_fast_as_they_die(void **state)
         if (fork() == 0)
             multiply();
     /* And one whose child is replaced whenever it dies. */
-    shell(scene, "trap '' TERM INT; while :; do sh -c 'trap \"\" TERM INT; sleep 100'; done");
-    nap_ms(200);
+    shell(scene, "trap '' TERM INT; while :; do sh -c 'trap \"\" TERM INT; : > ready; sleep 100'; done");
+    wait_for_file(scene, "ready");
+    nap_ms(100);
     const pt_u64 took = end_tree(scene, SIGTERM, 200 * MS, 0, &end);
     assert_true(took < 4000 * MS);
     assert_int_equal(end.n_survivors, 0);
@@ -185,8 +198,8 @@ static void test_a_second_ctrl_c_does_not_wait(void **state)
 {
     struct scene *scene = *state;
     struct pt_tree_end end;
-    shell(scene, "trap '' TERM INT; while :; do sleep 0.1; done");
-    nap_ms(150);
+    shell(scene, "trap '' TERM INT; : > ready; while :; do sleep 0.1; done");
+    wait_for_file(scene, "ready");
     const pt_u64 took = end_tree(scene, 0, 60000 * MS, 100 * MS, &end);
     assert_true(took < 3000 * MS);
     assert_nobody_left(scene);
@@ -196,8 +209,10 @@ static void test_delivered_already_is_not_sent_again(void **state)
 {
     struct scene *scene = *state;
     struct pt_tree_end end;
-    shell(scene, "trap 'echo again >> again' INT; trap 'echo term > term; exit' TERM; while :; do sleep 0.05; done");
-    nap_ms(150);
+    shell(
+        scene,
+        "trap 'echo again >> again' INT; trap 'echo term > term; exit' TERM; : > ready; while :; do sleep 0.05; done");
+    wait_for_file(scene, "ready");
     end_tree(scene, 0, GRACE_NS, 0, &end);
     assert_null(file_read(scene->folder, "again", NULL));
     char *term = file_read(scene->folder, "term", NULL);
@@ -210,8 +225,10 @@ static void test_what_is_stopped_hears_it_too(void **state)
 {
     struct scene *scene = *state;
     struct pt_tree_end end;
-    shell(scene, "trap 'echo woken > woken; exit' TERM; kill -STOP $$; while :; do sleep 0.05; done");
-    nap_ms(150);
+    int status = 0;
+    const pid_t pid = shell(scene, "trap 'echo woken > woken; exit' TERM; kill -STOP $$; while :; do sleep 0.05; done");
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+    assert_true(WIFSTOPPED(status));
     const pt_u64 took = end_tree(scene, SIGTERM, 5000 * MS, 0, &end);
     assert_true(took < 2000 * MS);
     char *woken = file_read(scene->folder, "woken", NULL);
