@@ -11,13 +11,14 @@ watched["torch"] = "torch_phases"  # the script that knows more; None: only how 
 
 
 class Finder:
+    """The only one, in the place where it was put: programs save sys.meta_path and put it back (pytest, monkeypatch)."""
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name in watched:
-            finders = modules["sys"].meta_path
-            finders.remove(Finder)
-            load("imports")  # puts another in its place
-            return finders[0].find_spec(name, path, target)
+        if name not in watched:
+            return None
+        if find is None:
+            load("imports")
+        return find and find(name, path, target)
 
 
 def boot():
@@ -31,8 +32,8 @@ def boot():
     gc.callbacks.append(collected)
     modules["sys"].meta_path.insert(0, Finder)
     if functions or not watched.keys().isdisjoint(modules):
-        modules["sys"].meta_path.remove(Finder)
         load("imports")
 
 
+find = None  # what imports.py finds a module with, when all of it has run
 boot()

@@ -1,27 +1,25 @@
 # SPDX-License-Identifier: MIT
-# How the scripts for frameworks get in: runs, in boot.py's globals, when a program first imports something that is watched. A finder
-# notices each; it leaves nothing in specs, loaders or tracebacks that a program could stumble over, and goes when it has
-# seen everything.
+# How the scripts for frameworks get in: runs, in boot.py's globals, when a program first imports something that is watched. boot.py's
+# finder notices each; it leaves nothing in specs, loaders or tracebacks that a program could stumble over.
 (LOADER_START, DATA_WAIT, WORKER_FETCH, TRANSFER, FORWARD, BACKWARD, ZERO_GRAD, OPTIMIZER_STEP, GRAD_SCALING, COLLECTIVE,
  CHECKPOINT, COMPILE, IMPORT, GARBAGE_COLLECTION, VALIDATION, FUNCTION, TRAIN_STEP, PROFILER) = range(1, 19)  # phases.h
 DONE, RAISED, EXHAUSTED = range(3)
 
 
-class Finder:
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name not in watched or name in searched:
-            return None
-        searched.add(name)
-        try:
-            for finder in modules["sys"].meta_path:
-                spec = finder.find_spec(name, path, target) if finder is not Finder and hasattr(finder, "find_spec") else None
-                if spec is not None:
-                    watch(name, spec.loader)
-                    return spec
-        finally:
-            searched.discard(name)
+def find_watched(name, path, target):
+    """What the other finders find, whose loader will call us."""
+    if name in searched:
         return None
+    searched.add(name)
+    try:
+        for finder in modules["sys"].meta_path:
+            spec = finder.find_spec(name, path, target) if finder is not Finder and hasattr(finder, "find_spec") else None
+            if spec is not None:
+                watch(name, spec.loader)
+                return spec
+    finally:
+        searched.discard(name)
+    return None
 
 
 class Run:
@@ -90,9 +88,6 @@ def patch(then, module):
             then(module)
     except Exception:
         pass  # a version that is built otherwise: some phases will be missing
-    finders = modules["sys"].meta_path
-    if not watched and Finder in finders:
-        finders.remove(Finder)
 
 
 def watch_for(names):
@@ -132,6 +127,7 @@ def ours_alone(code):
 
 
 def start():
+    global find
     as_importlib(imported)
     as_importlib(Run.__call__)
     for name in [name for name in watched if name in modules]:
@@ -139,10 +135,10 @@ def start():
         if then:
             make_local()
             load(then)
-    modules["sys"].meta_path.insert(0, Finder)
     if functions:
         make_local()
         load("functions")
+    find = find_watched
 
 
 local = None

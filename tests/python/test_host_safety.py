@@ -56,6 +56,18 @@ gc.collect()
 sys.settrace(None)
 print(seen)
 """
+# As pytest and monkeypatch do. What was imported first, and whether it is there, is another thing each time.
+RESTORED_FINDERS = """\
+import sys
+saved = sys.meta_path[:]
+for name in "sympy", "nothing", "triton", "cv2", "sympy", "json":
+    sys.modules.pop(name, None)
+    try:
+        print(__import__(name).__name__, all(finder in sys.meta_path for finder in saved))
+    except ImportError as error:
+        print(error)
+    sys.meta_path[:] = saved
+"""
 
 
 class HostSafety(unittest.TestCase):
@@ -63,6 +75,8 @@ class HostSafety(unittest.TestCase):
         for python in pythons.found():
             with self.subTest(python=str(python)), tempfile.TemporaryDirectory() as folder:
                 command = [python.path, "-c", program]
+                for name in "sympy", "triton":  # that proftrace waits for
+                    pathlib.Path(folder, f"{name}.py").touch()
                 plain, traced = (pythons.run(command, pathlib.Path(folder), is_traced) for is_traced in (False, True))
                 self.assertEqual(traced, plain)
                 self.assertEqual((plain.status, plain.err), (0, ""))
@@ -75,6 +89,9 @@ class HostSafety(unittest.TestCase):
 
     def test_a_collection_calls_nothing_that_a_profiler_sees(self):
         self.same(PROFILED_COLLECTION)
+
+    def test_finders_that_were_saved_can_be_put_back(self):
+        self.same(RESTORED_FINDERS)
 
 
 if __name__ == "__main__":
