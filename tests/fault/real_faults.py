@@ -88,7 +88,8 @@ class FewDescriptors(FaultCase):
                 events = trace.info()["events"]
                 self.assertEqual((events["overwritten"], events["damaged"]), (0, 0))
                 reasons = trace.report()["processes"][0]["events"]["drop_reasons"]
-                self.assertEqual(sum(reasons.values()), events["dropped"], reasons)
+                names = reasons.get("definition", 0)  # without room for a name the event is stored all the same
+                self.assertEqual(sum(reasons.values()) - names, events["dropped"], reasons)
 
     def test_t24_others(self):
         commands = {"sqlite3": f"sqlite3 t.db \"{SQLITE_ROWS.format(rows=20000)}\"",
