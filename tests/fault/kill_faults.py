@@ -103,13 +103,15 @@ class KillStorm(FaultCase):
         self.assert_between(returned[FREE], trace.heap("frees"), begun[FREE] + overhead, "total of releases")
 
     def kill_at_random(self, kills, mode, seed, *arguments, longest=0.04, **options):
-        """Of many kills with forks, a good part must meet a file that has grown and a child that has its own."""
+        """Of many kills with forks, a good part must meet a file that has grown and a child that has its own. On a busy machine the first
+        event comes late: after each kill that was before it, they may come later."""
         moments = random.Random(seed)
         done = grown = 0
         for kill in range(kills):
             _, slots = self.storm(mode, str(THREADS), *arguments, delay=moments.uniform(0.003, longest), **options)
             trace = self.trace()
             if not slots or not trace or not trace.files() or not sum(slot[1][PREAD] for slot in slots):
+                longest = min(1.5 * longest, 1.0)
                 continue
             done += 1
             sizes = [os.path.getsize(os.path.join(trace.run, file)) for file in trace.files()]
