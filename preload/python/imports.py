@@ -7,19 +7,26 @@ DONE, RAISED, EXHAUSTED = range(3)
 
 
 def find_watched(name, path, target):
-    """What the other finders find, whose loader will call us."""
-    if name in searched:
-        return None
-    searched.add(name)
-    try:
-        for finder in modules["sys"].meta_path:
-            spec = finder.find_spec(name, path, target) if finder is not Finder and hasattr(finder, "find_spec") else None
+    """What the interpreter itself finds, whose loader will call us. Finders before ours were asked. One of the program's behind it ends the
+    search: it would be asked twice, and in another order."""
+    is_behind = False
+    for finder in list(modules["sys"].meta_path):
+        if finder is Finder:
+            is_behind = True
+        elif is_behind:
+            if not is_plain(finder):
+                return None
+            spec = finder.find_spec(name, path, target)
             if spec is not None:
                 watch(name, spec.loader)
                 return spec
-    finally:
-        searched.discard(name)
     return None
+
+
+def is_plain(finder):
+    """Of the interpreter, or of setuptools for an editable package: asking it leaves no trace."""
+    module = type(finder) is type and finder.__module__
+    return type(module) is str and module.startswith(("_frozen_importlib", "__editable__"))
 
 
 class Run:
@@ -142,7 +149,6 @@ def start():
 
 
 local = None
-searched = set()
 codes, skips = [], []  # of our functions; who is to be told of them
 after_import = None
 start()

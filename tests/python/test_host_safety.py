@@ -68,6 +68,43 @@ for name in "sympy", "nothing", "triton", "cv2", "sympy", "json":
         print(error)
     sys.meta_path[:] = saved
 """
+# Finders of the program, before the interpreter's and behind: each is asked once, in their order, and gets what it has always got.
+FINDERS_OF_THE_PROGRAM = """\
+import sys, traceback, warnings
+from importlib.machinery import ModuleSpec
+warnings.simplefilter("ignore")  # find_module is old
+class Finder:
+    def __init__(self, name):
+        self.name = name
+    def find_spec(self, name, path=None, target=None):
+        print(self.name, "is asked for", name)
+        if name == "cv2" or name == "jax" and self.name == "last":
+            raise ImportError(f"{self.name} blocks it")
+class Loader:
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        print("the program's own", module.__name__)
+class Old:
+    def find_module(self, name, path=None):
+        print("old is asked for", name)
+        return self if name == "sympy" else None
+    def load_module(self, name):
+        sys.modules[name] = module = type(sys)(name)
+        module.__loader__ = self
+        print("old finds it")
+        return module
+import triton
+sys.meta_path[:0] = [Finder("first"), Old()]
+sys.meta_path.append(Finder("last"))
+sys.meta_path.append(type("Own", (), {"find_spec": lambda name, path, target=None: ModuleSpec(name, Loader()) if name == "pandas" else None}))
+for name in "sympy", "cv2", "triton", "jax", "datasets", "pandas":
+    sys.modules.pop(name, None)
+    try:
+        print(__import__(name).__name__)
+    except ImportError:
+        traceback.print_exc(file=sys.stdout)
+"""
 
 
 class HostSafety(unittest.TestCase):
@@ -92,6 +129,9 @@ class HostSafety(unittest.TestCase):
 
     def test_finders_that_were_saved_can_be_put_back(self):
         self.same(RESTORED_FINDERS)
+
+    def test_finders_of_the_program_are_asked_as_ever(self):
+        self.same(FINDERS_OF_THE_PROGRAM)
 
 
 if __name__ == "__main__":
