@@ -132,6 +132,19 @@ enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, c
     return PT_WORKERS_TOO_FEW;
 }
 
+double pt_waiting_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    enum { MOSTLY_PERCENT = 50, FEWEST_TIMES = 2, MOST_TIMES = 8 };
+    const struct pt_metrics *metrics = &profile->metrics;
+    const double data_s = pt_finding_number(finding, metrics, "training.data_s");
+    const double all_s = pt_finding_number(finding, metrics, "training.total_s");
+    const double times = all_s > data_s ? all_s / (all_s - data_s) : MOST_TIMES;
+    if (!(pt_finding_number(finding, metrics, "helpers.other_percent") >= MOSTLY_PERCENT))
+        return NAN;
+    return ceil(pt_finding_number(finding, metrics, "helpers.workers.at_once") *
+                fmin(fmax(times, FEWEST_TIMES), MOST_TIMES));
+}
+
 double pt_stretch_of(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     /* What has no place in the code was timed by phases, from beginning to end, its queueing included. */

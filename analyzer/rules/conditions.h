@@ -25,6 +25,10 @@ enum pt_worker_complaint {
 };
 enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, const struct pt_finding *finding);
 
+/* How many workers are needed where they wait for something else than a CPU: as many more as the main process would
+ * take batches faster, and at most eight times as many. NAN = they do not wait. */
+double pt_waiting_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding);
+
 /* On a busy machine, work that goes away takes with it what it queued for the CPU: by how much more it took. */
 double pt_stretch_of(const struct pt_profile *profile, const struct pt_finding *finding);
 

@@ -58,18 +58,28 @@ bool pt_rule_dataloader_cpu_bound(struct pt_profile *profile, pt_i64 stage, stru
     return true;
 }
 
-bool pt_rule_too_few_workers(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+/* With as many workers as are advised: what they do takes as long as all of them need for it, or all CPUs, and the main
+ * process hides what it does itself meanwhile. */
+static double still_waits_s(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_metrics *metrics = &profile->metrics;
+    const double workers = pt_waiting_workers_needed(profile, finding);
+    const double loading_s = isnan(workers) ? pt_finding_number_or_0(finding, metrics, "helpers.cpu_s") /
+                                                  pt_finding_number(finding, metrics, "cpus.usable")
+                                            : pt_finding_number_or_0(finding, metrics, "helpers.busy_s") / workers;
+    const double training_s = pt_finding_number(finding, metrics, "training.total_s") -
+                              pt_finding_number(finding, metrics, "training.data_s");
+    const double own_s =
+        isnan(training_s) && finding->stage >= 0 ? pt_own_wall_s(profile, finding) - finding->gain_upper_s : training_s;
+    return fmax(loading_s - own_s, 0); /* 0 also where one is not known */
+}
+
+bool pt_rule_too_few_workers(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
     if (!complain(profile, finding, PT_WORKERS_TOO_FEW, "helpers.wait_s", "helpers.workers", "busy_s"))
         return false;
-    /* What they compute takes at least as long as all CPUs need for it, of which the main process hides what it does
-     * itself meanwhile. */
-    const double all_cpus_s =
-        pt_finding_number_or_0(finding, metrics, "helpers.cpu_s") / pt_finding_number(finding, metrics, "cpus.usable");
-    const double others_s = stage < 0 ? NAN : pt_own_wall_s(profile, finding) - finding->gain_upper_s;
-    if (all_cpus_s > others_s)
-        finding->gain_upper_s = fmax(finding->gain_upper_s - (all_cpus_s - others_s), 0);
+    finding->gain_upper_s = fmax(finding->gain_upper_s - still_waits_s(profile, finding), 0);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "conditions.h"
 #include "finding_stacks.h"
 #include "read_again.h"
 
@@ -125,22 +126,12 @@ static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profil
     return pt_finding_number(finding, &profile->metrics, remedy->patterns) >= MOSTLY_PERCENT;
 }
 
-/* Of workers that wait for something else than a CPU: as many more as the main process would take batches faster. */
-static double waiting_workers_needed(const struct pt_finding *finding, const struct pt_metrics *metrics)
-{
-    enum { FEWEST_TIMES = 2, MOST_TIMES = 8 };
-    const double at_once = pt_finding_number(finding, metrics, "helpers.workers.at_once");
-    const double data_s = pt_finding_number(finding, metrics, "training.data_s");
-    const double all_s = pt_finding_number(finding, metrics, "training.total_s");
-    const double times = all_s > data_s ? all_s / (all_s - data_s) : MOST_TIMES;
-    return ceil(at_once * fmin(fmax(times, FEWEST_TIMES), MOST_TIMES));
-}
-
 /* As many workers as load the next batch while one trains on the last; at least 2, at most as there are CPUs. */
 static double workers_needed(const struct pt_profile *profile, const struct pt_finding *finding)
 {
-    if (pt_finding_number(finding, &profile->metrics, "helpers.other_percent") >= MOSTLY_PERCENT)
-        return waiting_workers_needed(finding, &profile->metrics);
+    const double waiting = pt_waiting_workers_needed(profile, finding);
+    if (!isnan(waiting))
+        return waiting;
     const double data_s = pt_finding_number(finding, &profile->metrics, "training.data_s");
     const double train_s = pt_finding_number(finding, &profile->metrics, "training.total_s") - data_s;
     const double cpus = pt_finding_number(finding, &profile->metrics, "cpus.usable");

@@ -241,6 +241,7 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
         pt_metrics_set(metrics, scope, "helpers.busy_percent", percent(workers->busy_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.file_percent", percent(workers->file_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.other_percent", percent(workers->other_ns, workers->life_ns));
+        pt_metrics_set(metrics, scope, "helpers.busy_s", pt_real(workers->busy_ns / 1e9));
         pt_metrics_set(metrics, scope, "helpers.cpu_s", pt_real(workers->cpu_ns / 1e9)); /* as far as it is known */
         pt_metrics_set(metrics, scope, "helpers.cpu_percent",
                        workers->is_cpu_known
