@@ -97,6 +97,20 @@ enum pt_python_found pt_python_api_find(void)
     return found;
 }
 
+void *pt_python_attribute(void *object, const char *name)
+{
+    void *value = object ? pt_python_api.PyObject_GetAttrString(object, name) : 0;
+    if (!value)
+        pt_python_api.PyErr_Clear();
+    return value;
+}
+
+void pt_python_drop(void *object)
+{
+    if (object)
+        pt_python_api.Py_DecRef(object);
+}
+
 /* Python, too, loads libraries while it holds the GIL: no order of locks is new. */
 void pt_python_api_pin(void)
 {

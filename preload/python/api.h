@@ -32,6 +32,10 @@ enum pt_python_found {
 /* Keep the library loaded from now on: we call it whenever we like. */
 void pt_python_api_pin(void);
 
+/* An attribute, or NULL and no exception; give a reference back, if there is one. */
+void *pt_python_attribute(void *object, const char *name);
+void pt_python_drop(void *object);
+
 /* Look for a CPython among what is loaded. Takes a lock of the loader for that time. */
 enum pt_python_found pt_python_api_find(void);
 

@@ -3,7 +3,7 @@
  * boot.c - compiles and runs our scripts, and says in the header what became of it.
  *
  * Entered in the first audit event of an interpreter that is ready, by the thread that holds the GIL; later, when a
- * script asks for another. Never shows an exception, never changes one that is set, never imports.
+ * script asks for another. Never shows an exception of ours, never changes one that is set, never imports.
  */
 #include "boot.h"
 
@@ -16,6 +16,7 @@
 #include "core/text.h"
 #include "api.h"
 #include "builtins.h"
+#include "exceptions.h"
 #include "layout.h"
 #include "memory.h"
 #include "scripts.h"
@@ -23,6 +24,12 @@
 
 #define FILE_INPUT 257 /* Py_file_input */
 #define FILE_NAME "<proftrace>"
+
+enum outcome {
+    DONE,
+    FAILED,
+    INTERRUPTED, /* by what the program raised in it, in the handler of a signal, say: that is set */
+};
 
 static struct pt_python_header known;
 static void *globals;
@@ -37,27 +44,46 @@ static void note(const char *why)
     pt_text_add(&text, why);
 }
 
-/* A Ctrl-C that came while our script ran is the program's: it comes again. */
-static void clear_exception(void)
+/* Ours is cleared, the program's stays set. */
+static enum outcome clear_ours(void)
 {
-    void *interrupt = *(void **)(void *)pt_python_api.PyExc_KeyboardInterrupt;
-    const int is_interrupt = pt_python_api.PyErr_ExceptionMatches(interrupt);
-    pt_python_api.PyErr_Clear();
-    if (is_interrupt)
-        pt_python_api.PyErr_SetInterrupt();
+    void *type = 0, *value = 0, *traceback = 0;
+    pt_python_api.PyErr_Fetch(&type, &value, &traceback);
+    if (type && pt_python_is_theirs(type, traceback)) {
+        pt_python_api.PyErr_Restore(type, value, traceback);
+        return INTERRUPTED;
+    }
+    pt_python_drop(traceback);
+    pt_python_drop(value);
+    pt_python_drop(type);
+    return FAILED;
 }
 
-static int run(const char *script)
+static enum outcome run(const char *name)
 {
+    const char *script = pt_python_script(name);
+    if (!script)
+        return FAILED;
     void *code = pt_python_api.Py_CompileStringObject(script, file_name, FILE_INPUT, 0, 2);
     void *result = code ? pt_python_api.PyEval_EvalCode(code, globals, globals) : 0;
-    if (!result)
-        clear_exception();
-    if (code)
-        pt_python_api.Py_DecRef(code);
-    if (result)
-        pt_python_api.Py_DecRef(result);
-    return result ? 0 : -1;
+    const enum outcome outcome = result ? DONE : clear_ours();
+    pt_python_drop(code);
+    pt_python_drop(result);
+    return outcome;
+}
+
+/* In an audit event, where nothing can be raised. Before the first line of the program only Python's own handler of
+ * Ctrl-C is there: it runs again. */
+static int run_first(const char *name)
+{
+    const enum outcome outcome = run(name);
+    void *interrupt = *(void **)(void *)pt_python_api.PyExc_KeyboardInterrupt;
+    const int is_interrupt = outcome == INTERRUPTED && pt_python_api.PyErr_ExceptionMatches(interrupt);
+    if (outcome == INTERRUPTED)
+        pt_python_api.PyErr_Clear();
+    if (is_interrupt)
+        pt_python_api.PyErr_SetInterrupt();
+    return outcome == DONE ? 0 : -1;
 }
 
 static void *check(void *self, void *const *arguments, long n)
@@ -75,10 +101,8 @@ static void *load(void *self, void *const *arguments, long n)
 {
     (void)self;
     long bytes;
-    const char *name = pt_python_text_of(arguments, n, 0, &bytes), *script = name ? pt_python_script(name) : 0;
-    if (script)
-        run(script);
-    return pt_python_none();
+    const char *name = pt_python_text_of(arguments, n, 0, &bytes);
+    return name && run(name) == INTERRUPTED ? 0 : pt_python_none();
 }
 
 static struct pt_python_method methods[] = {PT_PYTHON_METHOD(check), PT_PYTHON_METHOD(load)};
@@ -117,11 +141,11 @@ static void boot(void)
     known = (struct pt_python_header){.version = pt_python_version()};
     layout_problem = pt_python_layout_find(&known);
     known.state = PT_PYTHON_REFUSED;
-    if (make_globals() < 0 || run(pt_python_script("check")) < 0) {
+    if (make_globals() < 0 || run_first("check") < 0) {
         note("its script did not run");
         return;
     }
-    if (run(pt_python_script("boot")) < 0)
+    if (run_first("boot") < 0)
         note("no phases: their script did not run");
     if (known.state == PT_PYTHON_READY) {
         pt_python_stack_start(&known, file_name);

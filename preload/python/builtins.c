@@ -14,6 +14,7 @@
 #include "proftrace/phases.h"
 #include "proftrace/events.h"
 #include "api.h"
+#include "exceptions.h"
 
 struct object {
     pt_i64 references;
@@ -118,8 +119,21 @@ static void *collected(void *self, void *const *arguments, long n)
     return pt_python_none();
 }
 
-static struct pt_python_method methods[] = {PT_PYTHON_METHOD(begin), PT_PYTHON_METHOD(end), PT_PYTHON_METHOD(epoch),
-                                            PT_PYTHON_METHOD(joined), PT_PYTHON_METHOD(collected)};
+static void *is_theirs(void *self, void *const *arguments, long n)
+{
+    (void)self;
+    void *traceback = n == 1 ? pt_python_attribute(arguments[0], "__traceback__") : 0;
+    const int is = traceback && pt_python_is_theirs(arguments[0], traceback);
+    pt_python_drop(traceback);
+    if (!is)
+        return pt_python_none();
+    pt_python_api.Py_IncRef(arguments[0]);
+    return arguments[0];
+}
+
+static struct pt_python_method methods[] = {PT_PYTHON_METHOD(begin),     PT_PYTHON_METHOD(end),
+                                            PT_PYTHON_METHOD(epoch),     PT_PYTHON_METHOD(joined),
+                                            PT_PYTHON_METHOD(collected), PT_PYTHON_METHOD(is_theirs)};
 
 void pt_python_method_add(void *globals, struct pt_python_method *method)
 {

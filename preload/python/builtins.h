@@ -13,13 +13,15 @@
  *   epoch(number)                                a framework says that an epoch begins
  *   joined(rank, size)                           this process is one of a group
  *   collected(phase, info)                       for gc.callbacks
+ *   is_theirs(exception)                         the exception, if it is not ours to drop (exceptions.h), else None
  *
  * and boot.c adds
  *
  *   check()                                      is the layout true? Called once, from a function
- *   load(name)                                   run another script, in the same globals
+ *   load(name)                                   run another script, in the same globals; raises what the program
+ *                                                raised in it, nothing else
  *
- * None of them raises. */
+ * No other one raises. */
 void pt_python_builtins_add(void *globals);
 
 /* As CPython calls it, with METH_FASTCALL. */

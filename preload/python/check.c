@@ -29,25 +29,11 @@ static int read_safely(void *unused, pt_u64 address, void *to, pt_u64 bytes)
     return 0;
 }
 
-static void *attribute(void *object, const char *name)
-{
-    void *value = object ? pt_python_api.PyObject_GetAttrString(object, name) : 0;
-    if (!value)
-        pt_python_api.PyErr_Clear();
-    return value;
-}
-
-static void drop(void *object)
-{
-    if (object)
-        pt_python_api.Py_DecRef(object);
-}
-
 static void add_number(struct pt_text *text, void *object, const char *name)
 {
-    void *value = attribute(object, name);
+    void *value = pt_python_attribute(object, name);
     const long number = value && value != pt_python_api._Py_NoneStruct ? pt_python_api.PyLong_AsLong(value) : 0;
-    drop(value);
+    pt_python_drop(value);
     pt_text_number(text, number > 0 ? (pt_u64)number : 0, 0);
     pt_text_byte(text, ':');
 }
@@ -55,15 +41,15 @@ static void add_number(struct pt_text *text, void *object, const char *name)
 static void add_string(struct pt_text *text, void *object, const char *name, const char *other_name)
 {
     long bytes = 0;
-    void *value = attribute(object, name);
+    void *value = pt_python_attribute(object, name);
     if (!value && other_name)
-        value = attribute(object, other_name);
+        value = pt_python_attribute(object, other_name);
     const char *string = value ? pt_python_api.PyUnicode_AsUTF8AndSize(value, &bytes) : 0;
     if (string)
         pt_text_add(text, string);
     else
         pt_python_api.PyErr_Clear();
-    drop(value);
+    pt_python_drop(value);
 }
 
 /* What pt_python_describe should say of a frame object. */
@@ -80,14 +66,15 @@ static void expect(void *frame, void *code)
 static PT_NOINLINE const char *check_frame(const struct pt_python_view *view, const struct pt_python_point *point,
                                            void *frame)
 {
-    void *code = attribute(frame, "f_code"), *name = attribute(code, "co_name"), *last = attribute(frame, "f_lasti");
+    void *code = pt_python_attribute(frame, "f_code"), *name = pt_python_attribute(code, "co_name"),
+         *last = pt_python_attribute(frame, "f_lasti");
     const pt_u16 name_at = view->python->layout.code_name;
     const int is_same = (pt_u64)code == point->code && pt_python_member(view, point->code, name_at) == (pt_u64)name &&
                         last && pt_python_api.PyLong_AsLong(last) == point->instruction;
     expect(frame, code);
-    drop(last);
-    drop(name);
-    drop(code);
+    pt_python_drop(last);
+    pt_python_drop(name);
+    pt_python_drop(code);
     if (!is_same)
         return "frames are not where this version has them";
     const pt_u32 length = pt_python_describe(view, point, described, sizeof described - 1);
@@ -104,7 +91,7 @@ static const char *check_texts(const struct pt_python_view *view)
         struct pt_python_text text = {described, 0, sizeof described - 1};
         void *str = pt_python_api.PyUnicode_FromString(texts[i]);
         is_same &= str && pt_python_put_str(view, (pt_u64)str, &text) == 0;
-        drop(str);
+        pt_python_drop(str);
         described[text.length] = 0;
         is_same &= pt_text_equal(described, texts[i]);
     }
@@ -128,11 +115,11 @@ static const char *check_frames(const struct pt_python_view *view, pt_u64 thread
             break;
         }
         problem = check_frame(view, &point, frame);
-        void *caller = attribute(frame, "f_back");
-        drop(frame);
+        void *caller = pt_python_attribute(frame, "f_back");
+        pt_python_drop(frame);
         frame = caller;
     }
-    drop(frame);
+    pt_python_drop(frame);
     return problem;
 }
 

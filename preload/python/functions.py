@@ -81,8 +81,9 @@ def replace_named(module):
     for function in named.get(module.__name__, ()):
         try:
             replace_one(module, function)
-        except Exception:
-            pass  # there is no such one
+        except Exception as error:  # there is no such one
+            if is_theirs(error):
+                raise
 
 
 def replace_one(module, function):

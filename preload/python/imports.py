@@ -45,10 +45,9 @@ def watch(name, loader):
     before.name, before.loader, before.run = name, loader, getattr(loader, "exec_module", None)
     if before.run is None or isinstance(loader, type):  # one loader for all builtin modules
         return
-    try:
-        loader.exec_module = before
-    except Exception:
-        pass
+    own = getattr(loader, "__dict__", None)
+    if type(own) is dict:  # not by setattr: that may be the program's, and fail
+        own["exec_module"] = before
 
 
 def make_local():
@@ -93,8 +92,9 @@ def patch(then, module):
     try:
         if then is not None:
             then(module)
-    except Exception:
-        pass  # a version that is built otherwise: some phases will be missing
+    except Exception as error:  # a version that is built otherwise: some phases will be missing
+        if is_theirs(error):
+            raise
 
 
 def watch_for(names):
@@ -138,10 +138,10 @@ def start():
     as_importlib(imported)
     as_importlib(Run.__call__)
     for name in [name for name in watched if name in modules]:
-        then = watched.pop(name)
-        if then:
+        if watched[name]:
             make_local()
-            load(then)
+            load(watched[name])
+        watched.pop(name, None)  # only now: what interrupts a script is raised, and all begins again with the next import
     if functions:
         make_local()
         load("functions")

@@ -84,7 +84,9 @@ def samples_in(batch, expected):
     """How many samples a batch has; 0 = unknown. expected: how many the loader puts into one, if it is known."""
     try:
         return count_samples(batch, expected)
-    except Exception:
+    except Exception as error:
+        if is_theirs(error):
+            raise
         return 0
 
 
@@ -335,7 +337,9 @@ def counted(group, key=None):
     try:
         counts = modules["torch._dynamo.utils"].counters.get(group, {})
         return sum(counts.values()) if key is None else counts.get(key, 0)
-    except Exception:
+    except Exception as error:
+        if is_theirs(error):
+            raise
         return 0
 
 
@@ -382,8 +386,9 @@ def telling_rank(rank_of, size_of, end=end, joined=joined):
         if not outcome:
             try:
                 joined(rank_of(), size_of())
-            except Exception:
-                pass
+            except Exception as error:
+                if is_theirs(error):
+                    raise
     return ended
 
 

@@ -184,6 +184,8 @@ class Open:
                 calls.enable()
                 self.calls = calls
             except Exception as error:
+                if is_theirs(error):
+                    raise
                 say(f"no calls: {error}")
 
     def step(self):
@@ -293,6 +295,8 @@ def open_window(kind, warmup, active, optimizer=None):
         from atexit import register
         register(at_exit)
     except Exception as error:
+        if is_theirs(error):
+            raise
         why = f"none: {error}"
     finally:
         end()
@@ -311,6 +315,8 @@ def close(why):
         from atexit import unregister
         unregister(at_exit)
     except Exception as error:
+        if is_theirs(error):
+            raise
         why = f"none: {error}"
     if why:
         say(why)
@@ -330,6 +336,8 @@ def turn(optimizer):
             if window.step():
                 close("")
         except Exception as error:
+            if is_theirs(error):
+                raise
             window.left = 0
             close(f"none: {error}")
     if state.profiler is None:
@@ -422,7 +430,9 @@ def is_learning(module):
         return True
     try:
         return any(is_learning(child) for child in own["_modules"].values() if child is not None)
-    except Exception:
+    except Exception as error:
+        if is_theirs(error):
+            raise
         return True  # not built as usual: taken for a model, as before
 
 

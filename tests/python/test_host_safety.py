@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Signals, imports and collections of a program go as without the library: what it prints says so, on every CPython."""
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
@@ -105,11 +106,64 @@ for name in "sympy", "cv2", "triton", "jax", "datasets", "pandas":
     except ImportError:
         traceback.print_exc(file=sys.stdout)
 """
+# In each child the alarm comes a little later. What is raised in importlib's own callbacks of weak references is always dropped.
+ALARM_IN_IMPORT = """\
+import os, signal
+armed, fired, caught = False, 0, 0
+class Late({base}):
+    pass
+def late(number, frame):
+    global armed, fired
+    if armed and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        armed = False
+        fired += 1
+        raise Late
+signal.signal(signal.SIGALRM, late)
+statuses = set()
+for n in range(1, 40):
+    child = os.fork()
+    if not child:
+        signal.setitimer(signal.ITIMER_REAL, n * 1e-4)
+        try:
+            armed = True
+            import sympy
+            armed = False
+        except Late:
+            caught += 1
+        os._exit(fired != caught)
+    statuses.add(os.waitpid(child, 0)[1])
+print(statuses)
+"""
+# A batch that is looked through for long, and made in no time.
+ALARM_IN_BATCH = """\
+import signal, torch
+from torch.utils.data import DataLoader
+loader = DataLoader([{str(n): str(n) for n in range(16)}] * 100_000, batch_size=None, collate_fn=lambda batch: batch)
+armed, fired, caught = False, 0, 0
+def late(number, frame):
+    global armed, fired
+    if armed:
+        armed = False
+        fired += 1
+        raise TimeoutError
+signal.signal(signal.SIGALRM, late)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+for n in range(100):
+    batches = iter(loader)
+    try:
+        armed = True
+        while fired == n:
+            next(batches)
+    except TimeoutError:
+        caught += 1
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(fired, caught)
+"""
 
 
 class HostSafety(unittest.TestCase):
-    def same(self, program):
-        for python in pythons.found():
+    def same(self, program, interpreters=None):
+        for python in interpreters or pythons.found():
             with self.subTest(python=str(python)), tempfile.TemporaryDirectory() as folder:
                 command = [python.path, "-c", program]
                 for name in "sympy", "triton":  # that proftrace waits for
@@ -132,6 +186,16 @@ class HostSafety(unittest.TestCase):
 
     def test_finders_of_the_program_are_asked_as_ever(self):
         self.same(FINDERS_OF_THE_PROGRAM)
+
+    def test_what_a_handler_raises_in_a_script_of_ours_reaches_the_program(self):
+        for base in "Exception", "BaseException":
+            self.same(ALARM_IN_IMPORT.format(base=base))
+
+    def test_what_a_handler_raises_while_we_look_at_a_batch_reaches_the_program(self):
+        with_torch = [python for python in pythons.found() if subprocess.run([python.path, "-c", "import torch"], capture_output=True, check=False).returncode == 0]
+        if not with_torch:
+            self.skipTest("no CPython here has PyTorch")
+        self.same(ALARM_IN_BATCH, with_torch)
 
 
 if __name__ == "__main__":
