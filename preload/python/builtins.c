@@ -16,6 +16,7 @@
 #include "api.h"
 #include "exceptions.h"
 
+/* Not of builds without the GIL, where the type comes later: there no argument is what it should be, and is nothing. */
 struct object {
     pt_i64 references;
     void *type;
