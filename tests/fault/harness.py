@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from run_trace import Trace
@@ -98,6 +99,16 @@ def run_command(argv, cwd, env, timeout=120, before_exec=None, **io):
         out, err = child.communicate()
         raise AssertionError(f"{argv}: still running after {timeout} s\n{shorten(out)}\n{shorten(err)}") from None
     return Result(out or b"", err or b"", child.returncode)
+
+
+def wait_until(holds, seconds=30):
+    """Look every two milliseconds until it holds; whether it does now. How long a program takes to come so far depends on the machine."""
+    until = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.002)
+    return True
 
 
 def trace_has_processes(trace):

@@ -14,7 +14,7 @@ import struct
 import subprocess
 import time
 
-from harness import FaultCase, SETTINGS, clean_environment, run_command, slow
+from harness import FaultCase, SETTINGS, clean_environment, wait_until
 
 MALLOC, FREE, WRITE, PREAD = range(4)
 SLOTS, THREADS = 512, 8
@@ -23,15 +23,22 @@ GROWN_BYTES = 1 << 20  # before that, the areas of eight threads
 
 
 def counters(path):
-    """[(begun[4], returned[4])] per slot."""
+    """[(begun[4], returned[4])] per slot; None where the program has not come so far."""
+    if not os.path.exists(path) or os.path.getsize(path) < SLOTS * 64:
+        return None
     with open(path, "rb") as f:
         words = struct.unpack(f"<{SLOTS * 8}Q", f.read(SLOTS * 64))
     return [(words[i:i + 4], words[i + 4:i + 8]) for i in range(0, SLOTS * 8, 8)]
 
 
+def has_begun(path):
+    return any(returned[PREAD] for _, returned in counters(path) or ())
+
+
 class KillStorm(FaultCase):
-    def storm(self, mode, *arguments, delay=None, env=None, **options):
-        """Start the storm, kill its whole group after `delay` seconds (None: it ends by itself); returns its counters."""
+    def storm(self, mode, *arguments, delay=None, at_start=False, env=None, **options):
+        """Start the storm, kill its whole group `delay` seconds after its first event (None: it ends by itself), or after it was started;
+        returns its counters."""
         page = os.path.join(self.scratch, "counters")
         if os.path.exists(page):
             os.unlink(page)
@@ -41,6 +48,8 @@ class KillStorm(FaultCase):
                                  start_new_session=True, stdin=subprocess.DEVNULL)
         try:
             if delay is not None:
+                if not at_start:
+                    wait_until(lambda: has_begun(page))
                 time.sleep(delay)
                 os.killpg(child.pid, signal.SIGKILL)
             status = child.wait(timeout=60)
@@ -48,8 +57,7 @@ class KillStorm(FaultCase):
             os.killpg(child.pid, signal.SIGKILL)
             child.wait()
             self.fail(f"kill_storm {arguments} did not end")
-        ready = os.path.exists(page) and os.path.getsize(page) == SLOTS * 64
-        return status, counters(page) if ready else None
+        return status, counters(page)
 
     def assert_between(self, returned, recorded, begun, what):
         self.assertLessEqual(returned, recorded, f"{what}: lost")
@@ -103,17 +111,17 @@ class KillStorm(FaultCase):
         self.assert_between(returned[FREE], trace.heap("frees"), begun[FREE] + overhead, "total of releases")
 
     def kill_at_random(self, kills, mode, seed, *arguments, longest=0.04, **options):
-        """Of many kills with forks, a good part must meet a file that has grown and a child that has its own. On a busy machine the first
-        event comes late: after each kill that was before it, they may come later."""
+        """One in five comes at any moment of the start, perhaps before there is anything to see; the others after the first event. Of many
+        kills with forks, a good part must meet a file that has grown and a child that has its own."""
         moments = random.Random(seed)
         done = grown = 0
         for kill in range(kills):
-            _, slots = self.storm(mode, str(THREADS), *arguments, delay=moments.uniform(0.003, longest), **options)
+            at_start = kill % 5 == 0
+            _, slots = self.storm(mode, str(THREADS), *arguments, delay=moments.uniform(0.003, longest), at_start=at_start, **options)
             trace = self.trace()
             if not slots or not trace or not trace.files() or not sum(slot[1][PREAD] for slot in slots):
-                longest = min(1.5 * longest, 1.0)
                 continue
-            done += 1
+            done += not at_start
             sizes = [os.path.getsize(os.path.join(trace.run, file)) for file in trace.files()]
             grown += len(sizes) > 1 and max(sizes) > GROWN_BYTES
             with self.subTest(kill=kill, mode=mode, options=options):
