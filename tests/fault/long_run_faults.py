@@ -179,10 +179,12 @@ class LongRunFaults(FaultCase):
         return sum(os.path.getsize(os.path.join(run, file)) for file in os.listdir(run))
 
     def test_a_month(self):
-        """A week of it, where all tests run."""
-        minutes = MONTH if SETTINGS.slow else MONTH // 4
-        slots = self.month(minutes, session_ring_mib=2 if SETTINGS.slow else 1)
-        report, stage = self.report(most_s=20, most_bytes=400 * MIB)
+        """A week of it, where all tests run; more on a machine so busy that in a week too little is done for a ring to be used up."""
+        for minutes in (MONTH // 4, MONTH // 2, MONTH) if not SETTINGS.slow else (MONTH, 2 * MONTH, 4 * MONTH):
+            slots = self.month(minutes, session_ring_mib=2 if SETTINGS.slow else 1)
+            report, stage = self.report(most_s=20, most_bytes=400 * MIB)
+            if report["trace_quality"]["overwritten"]:
+                break
         self.check_totals(slots, stage)
         self.check_minutes(slots, stage)
         self.assertGreater(report["trace_quality"]["overwritten"], 0, "nothing was overwritten: this says nothing")
@@ -193,7 +195,8 @@ class LongRunFaults(FaultCase):
         rows, room, checked = self.check_rows()
         if SETTINGS.slow:
             print(f"rows {sum(map(len, rows.values()))}, room {room / MIB:.1f} MiB, all files {self.sizes() / MIB:.1f} MiB")
-        self.assertGreater(checked, minutes // 2, "of too few minutes there is a row")
+        active = sum(1 for reads in self.reads_until if reads)  # of the others there is nothing to tell
+        self.assertGreater(checked, active // 2, "of too few minutes there is a row")
         self.assertLess(room, 16 * MIB)  # of one process, a quarter of what a session may have
         processes = sum(1 for slot in slots if slot[0][READ])
         self.assertLess(self.sizes(), 2 * MIB + room * 2 + processes * MIB // 2)
