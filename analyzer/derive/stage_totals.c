@@ -21,10 +21,7 @@
 /* Kernel ticks are 10 ms: a short time may seem to have up to two more per CPU. */
 static struct pt_value plausible(const struct pt_profile *profile, double percent, double over_s)
 {
-    enum { LARGEST_MACHINE = 8192 }; /* the most that Linux can be built for */
-    const double have = profile->run ? profile->run->cpus : NAN;
-    const double cpus = have >= 1 && have <= LARGEST_MACHINE ? have : LARGEST_MACHINE;
-    const double most = 100 * cpus * (1.05 + 0.02 / (over_s > 0.001 ? over_s : 0.001));
+    const double most = 100 * pt_profile_most_cpus(profile) * (1.05 + 0.02 / (over_s > 0.001 ? over_s : 0.001));
     if (percent >= 0 && percent <= most)
         return pt_real(percent);
     return pt_unknown("the record is damaged: more CPU time than the machine has");

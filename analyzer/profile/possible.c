@@ -132,9 +132,7 @@ static void hold_table(struct pt_table *table, double cpus)
 
 void pt_profile_refuse_impossible(struct pt_profile *profile)
 {
-    enum { LARGEST_MACHINE = 8192 }; /* the most that Linux can be built for */
-    const double have = profile->run ? profile->run->cpus : NAN;
-    const double cpus = have >= 1 && have <= LARGEST_MACHINE ? have : LARGEST_MACHINE;
+    const double cpus = pt_profile_most_cpus(profile);
     hold_values(&profile->metrics, cpus);
     for (size_t i = 0; i < profile->metrics.tables.n; i++)
         hold_table(profile->metrics.tables.items[i], cpus);

@@ -60,6 +60,12 @@ double pt_profile_usable_cpus(const struct pt_profile *profile)
     return !run ? NAN : run->cpus_usable >= 1 ? fmin(run->cpus_usable, run->cpus) : run->cpus;
 }
 
+double pt_profile_most_cpus(const struct pt_profile *profile)
+{
+    const double have = profile->run ? profile->run->cpus : NAN;
+    return have >= 1 && have <= PT_RUN_MOST_CPUS ? have : PT_RUN_MOST_CPUS;
+}
+
 const struct pt_run_stage *pt_profile_run_of(const struct pt_profile *profile, pt_u32 stage)
 {
     return profile->stages.items[stage].run;

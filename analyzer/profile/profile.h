@@ -45,6 +45,8 @@ void pt_stage_set_number(struct pt_profile *profile, pt_u32 stage, const char *m
                          const char *reason);
 /* How many CPUs the job could use at once: those of the machine within its affinity and quotas. NAN = unknown. */
 double pt_profile_usable_cpus(const struct pt_profile *profile);
+/* What no record can exceed: the CPUs of the machine; where they are unknown, those of the largest one. */
+double pt_profile_most_cpus(const struct pt_profile *profile);
 /* Wall time of a stage: as the launcher measured it, else from the start of its first process to the end of its last;
  * 0 when it never began. */
 pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage);

@@ -17,6 +17,7 @@
 #define PT_RUN_FILE "run.json"
 
 enum { PT_RUN_STUCK_LINES = 40 }; /* of its stacks */
+enum { PT_RUN_MOST_CPUS = 8192 }; /* of a machine: Linux can be built for no more */
 
 /* One resource over a stage, with the reason why it is unknown, or not quite what its name says. Totals have no mean.
  */

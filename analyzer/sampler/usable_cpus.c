@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "run_file/run_file.h"
 #include "util/small_file.h"
 #include "cgroup.h"
 
 /* Larger machines than a cpu_set_t has bits for are asked again with more. */
 static double by_affinity(void)
 {
-    enum { LARGEST_MACHINE = 8192 }; /* the most that Linux can be built for */
-    for (int cpus = CPU_SETSIZE; cpus <= LARGEST_MACHINE; cpus *= 2) {
+    for (int cpus = CPU_SETSIZE; cpus <= PT_RUN_MOST_CPUS; cpus *= 2) {
         cpu_set_t *set = CPU_ALLOC(cpus);
         const size_t size = CPU_ALLOC_SIZE(cpus);
         const int n = set && sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;

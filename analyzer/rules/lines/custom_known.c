@@ -17,33 +17,51 @@ static const struct pt_code_pattern decompressors[] = {
     {NULL, "LZ4_decompress"}, {NULL, "LZ4F_decompress"}, {"gzip.py", "read"},        {"gzip.py", "decompress"},
     {"bz2.py", "read"},       {"lzma.py", "read"},       {NULL, "lzma_decoder"},     {NULL, NULL}};
 
-static void add_decompressing(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+/* What goes on while nobody waits costs nothing and is not asked after. */
+static void add_known(const struct pt_stack *stack, double sums[PT_LINE_SUMS],
+                      bool (*is_known)(const struct pt_stack *stack))
 {
     const double s = stack->cost[PT_STACK_STEPS_S];
-    sums[KNOWN] += s > 0 && pt_line_calls(stack, decompressors) ? s : 0;
+    sums[KNOWN] += s > 0 && is_known(stack) ? s : 0;
     sums[ALL] += s;
 }
 
-static void add_compressing(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+static bool decompresses(const struct pt_stack *stack)
+{
+    return pt_line_calls(stack, decompressors);
+}
+
+static void add_decompressing(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+{
+    add_known(stack, sums, decompresses);
+}
+
+static bool compresses(const struct pt_stack *stack)
 {
     static const struct pt_code_pattern compressors[] = {
         {NULL, "deflate"},       {"libz", "compress"},     {"lzma.py", "write"},
         {"lzma.py", "compress"}, {NULL, "BZ2_bzCompress"}, {NULL, "ZSTD_compress"},
         {NULL, "LZ4_compress"},  {NULL, "LZ4F_compress"},  {"gzip.py", "GzipFile.write"},
         {"gzip.py", "compress"}, {"bz2.py", "write"},      {NULL, NULL}};
-    const double s = stack->cost[PT_STACK_STEPS_S];
-    sums[KNOWN] += s > 0 && pt_line_calls(stack, compressors) && !pt_line_calls(stack, decompressors) ? s : 0;
-    sums[ALL] += s;
+    return pt_line_calls(stack, compressors) && !decompresses(stack);
+}
+
+static void add_compressing(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+{
+    add_known(stack, sums, compresses);
 }
 
 /* The file of Debian's and Fedora's; those of OpenBLAS and others that stand in for it lie elsewhere. */
-static void add_reference_blas(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+static bool is_in_reference_blas(const struct pt_stack *stack)
 {
     static const struct pt_code_pattern reference[] = {
         {"/blas/libblas.so", "_"}, {"/lib64/libblas.so", "_"}, {"/lib/libblas.so", "_"}, {NULL, NULL}};
-    const double s = stack->cost[PT_STACK_STEPS_S];
-    sums[KNOWN] += s > 0 && pt_line_calls(stack, reference) ? s : 0;
-    sums[ALL] += s;
+    return pt_line_calls(stack, reference);
+}
+
+static void add_reference_blas(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+{
+    add_known(stack, sums, is_in_reference_blas);
 }
 
 static bool scans_tables(const struct pt_stack *stack)
@@ -73,9 +91,7 @@ static void add_scanning(const struct pt_stack *stack, double sums[PT_LINE_SUMS]
 /* The same in a program that trains nothing, or before it does. */
 static void add_filtering(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
 {
-    const double s = stack->cost[PT_STACK_STEPS_S];
-    sums[KNOWN] += s > 0 && scans_tables(stack) ? s : 0;
-    sums[ALL] += s;
+    add_known(stack, sums, scans_tables);
     sums[BYTES] += stack->cost[PT_STACK_ALLOCATED_BYTES];
 }
 
@@ -95,17 +111,28 @@ static struct pt_own_line costliest(const struct pt_profile *profile, pt_i64 sta
     return most;
 }
 
-bool pt_rule_compressing(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+/* The gain is what all lines spend in it; the evidence, under the name `spent`, too. Returns the costliest line,
+ * without a file where it is no large part of the run. */
+static struct pt_own_line found(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding,
+                                pt_line_adder *add, const char *spent)
 {
+    const struct pt_own_line none = {0};
     double s = 0;
     if (stage < 0)
-        return false;
-    const struct pt_own_line line = costliest(profile, stage, add_compressing, &s);
+        return none;
+    const struct pt_own_line line = costliest(profile, stage, add, &s);
     if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
-        return false;
+        return none;
     finding->gain_upper_s = s;
     pt_finding_is_of_line(finding, &line);
-    pt_finding_add_evidence(finding, "compressing_s", pt_real(s));
+    pt_finding_add_evidence(finding, spent, pt_real(s));
+    return line;
+}
+
+bool pt_rule_compressing(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    if (!found(profile, stage, finding, add_compressing, "compressing_s").file)
+        return false;
     if (pt_finding_number(finding, &profile->metrics, "training.checkpoints.count") > 0)
         pt_finding_add_metrics(finding, &profile->metrics,
                                "checkpoints:training.checkpoints.count checkpoints_s:training.checkpoints.total_s");
@@ -114,30 +141,18 @@ bool pt_rule_compressing(struct pt_profile *profile, pt_i64 stage, struct pt_fin
 
 bool pt_rule_decompressing(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    double s = 0;
-    if (stage < 0)
+    const struct pt_own_line line = found(profile, stage, finding, add_decompressing, "decompressing_s");
+    if (!line.file)
         return false;
-    const struct pt_own_line line = costliest(profile, stage, add_decompressing, &s);
-    if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
-        return false;
-    finding->gain_upper_s = s;
-    pt_finding_is_of_line(finding, &line);
-    pt_finding_add_evidence(finding, "decompressing_s", pt_real(s));
     pt_finding_add_evidence(finding, "in_line_s", pt_real(line.sums[ALL]));
     return true;
 }
 
 bool pt_rule_reference_blas(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    double s = 0;
-    if (stage < 0)
+    const struct pt_own_line line = found(profile, stage, finding, add_reference_blas, "multiplying_s");
+    if (!line.file)
         return false;
-    const struct pt_own_line line = costliest(profile, stage, add_reference_blas, &s);
-    if (!line.file || !(s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
-        return false;
-    finding->gain_upper_s = s;
-    pt_finding_is_of_line(finding, &line);
-    pt_finding_add_evidence(finding, "multiplying_s", pt_real(s));
     pt_finding_add_evidence(finding, "in_line_s", pt_real(line.sums[ALL]));
     return true;
 }

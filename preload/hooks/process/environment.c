@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "proftrace/limits.h"
+#include "core/file/attach.h"
 #include "core/file/reserve.h"
 #include "core/injection.h"
 #include "core/private.h"
 #include "core/session.h"
-#include "core/file/attach.h"
 #include "core/sys.h"
 #include "core/text.h"
 

@@ -26,7 +26,7 @@ enum pt_loading pt_environment_loading(char *const *vector) __attribute__((visib
  * or where it cannot be read. */
 struct pt_environment pt_environment_without_us(char *const *vector) __attribute__((visibility("hidden")));
 /* A vfork child makes its copy in the memory of its parent, and cannot release it once it is another program: the next
- * start of this thread does, so that a process that starts many does not grow. */
+ * one of this thread that leaves a copy does, so that a process that starts many keeps one. */
 void pt_environment_leave(const struct pt_environment *environment) __attribute__((visibility("hidden")));
 void pt_environment_release(const struct pt_environment *environment) __attribute__((visibility("hidden")));
 
