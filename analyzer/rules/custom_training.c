@@ -14,7 +14,7 @@
 #define LEAST_DATA_PERCENT 20
 #define LEAST_LATE_PERCENT 5
 #define LEAST_IMPORTS_S 0.5
-#define LEAST_BESIDE_PERCENT 25
+#define LEAST_BESIDE_PERCENT 15
 #define MOST_FORWARD_S 0.005 /* with more, one sample is work enough */
 enum { FEWEST_BATCHES = 20, MOST_BUSY_PERCENT = 70 };
 

@@ -8,7 +8,8 @@
  * - data_wait: the loop asks for its next batch. object: the iterator, amount: samples in the batch
  * - worker_fetch: samples are read and put together to a batch, in a worker or in the main process. amount: samples
  * - transfer: a batch or a model goes to a device
- * - forward: the outermost module is called. object: the module, name: its class
+ * - forward: the outermost module is called. object: the model in it, without what compiles or distributes it, name:
+ * its class, amount: 1 = in evaluation mode
  * - backward: gradients are computed. name: grad = by torch.autograd.grad
  * - zero_grad: gradients are reset. object: the optimizer, or the module
  * - optimizer_step: an optimizer changes the parameters. object: the optimizer, name: its class

@@ -63,11 +63,12 @@ static int has_place(pt_u64 phase)
     return phase == PT_PHASE_loader_start || phase == PT_PHASE_checkpoint;
 }
 
+/* phase, object, name, and 1 = its place is wanted though its phase has none */
 static void *begin(void *self, void *const *arguments, long n)
 {
     (void)self;
     long bytes = 0;
-    if (has_place(number(arguments, n, 0)))
+    if (has_place(number(arguments, n, 0)) || number(arguments, n, 3))
         pt_place_sample();
     const char *name = pt_python_text_of(arguments, n, 2, &bytes);
     pt_point(PT_EV_phase_begin, name ? pt_intern_bytes(name, (pt_u64)bytes) : 0, (pt_i32)number(arguments, n, 0),

@@ -59,6 +59,7 @@ def make_local():
         steps = 0  # steps of optimizers that began
         samples = 0  # in the batch that it put together last
         trains = 0  # calls of Keras' fit that it is in
+        evaluated = 0  # id of the model that was called in evaluation mode last, and in no other mode since
 
     local = Local()
 

@@ -192,8 +192,8 @@ def patch_fetch(module):
 
 # ---- forward and backward ----
 
-def model_name(module):
-    """The class of a model, not of what is around it for a compiler or for other ranks."""
+def model_in(module):
+    """A model, not what is around it for a compiler or for other ranks."""
     kind = type(module)
     while kind.__module__.startswith("torch.") and kind.__name__ in ("OptimizedModule", "DistributedDataParallel", "DataParallel", "FullyShardedDataParallel"):
         parts = module.__dict__["_modules"]
@@ -201,10 +201,22 @@ def model_name(module):
         if inner is None:
             break
         module, kind = inner, type(inner)
-    return kind.__name__
+    return module
 
 
-def before_call(original, FORWARD=FORWARD, RAISED=RAISED, begin=begin, end=end, local=local, model_name=called_model or model_name):
+def mode_of(model, local=local):
+    """Whether it is in evaluation mode, and whether it was in training mode before: here a validation may begin."""
+    was = local.evaluated
+    if model.__dict__.get("training") is False:
+        local.evaluated = id(model)
+        return 1, int(was != id(model))
+    if was == id(model):
+        local.evaluated = 0
+    return 0, 0
+
+
+def before_call(original, FORWARD=FORWARD, RAISED=RAISED, begin=begin, end=end, local=local, model_in=model_in, mode_of=mode_of,
+                called_model=called_model):
     bit = 1 << FORWARD
 
     def __call__(self, *args, **kwargs):
@@ -213,14 +225,18 @@ def before_call(original, FORWARD=FORWARD, RAISED=RAISED, begin=begin, end=end, 
             return original(self, *args, **kwargs)
         try:
             local.open = was | bit
-            begin(FORWARD, self, model_name(self))
+            if called_model:
+                called_model(self)
+            model = model_in(self)
+            evaluates, begins = mode_of(model)
+            begin(FORWARD, model, type(model).__name__, begins)
             result = original(self, *args, **kwargs)
         except BaseException:
             local.open = was
             end(0, RAISED)
             raise
         local.open = was
-        end()
+        end(evaluates)
         return result
 
     return stand_before(original, __call__)

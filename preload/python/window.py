@@ -408,19 +408,17 @@ def began_pass(iterator):
 
 
 def called_model(module):
-    """The outermost module is called: its name, and whether a validation begins. One that learns nothing is a loss or a metric: always in
-    training mode, and not what is trained."""
-    name = model_name(module)
+    """The outermost module is called: a validation may begin. One that learns nothing is a loss or a metric: always in training mode, and
+    not what is trained."""
     if not is_learning(module):
-        return name
-    state.model = name
+        return
+    state.model = type(model_in(module)).__name__
     if state.pid is None:
         watch_end()
     is_training = module.__dict__.get("training", True)
     if "validation" in state.settings:
         validate(is_training)
     state.is_training = is_training
-    return name
 
 
 def is_learning(module):

@@ -81,6 +81,7 @@ CASES = [
     Case("tiny_operations_in_samples.py", "tiny_operations", needs_torch=True, place=["python"], remedy="bincount"),
     case("costly_checkpoints.py", needs_torch=True),
     case("costly_validation.py", needs_torch=True),
+    Case("validation_by_hand.py", "costly_validation", needs_torch=True, evidence=("where", "estimate_loss")),
     case("slow_first_batches.py", needs_torch=True, remedy="persistent_workers"),
     Case("spawned_lists.py", "slow_first_batches", needs_torch=True, remedy="no lists of objects"),
     case("dataloader_cpu_bound.py", needs_torch=True),

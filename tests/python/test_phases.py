@@ -36,6 +36,7 @@ LOOPS = {
     "lookahead": {**batches(8), "forward": 8, "backward": 8, "optimizer_step": 8},
     "early_end": {**batches(4, 1, 0), "forward": 4, "backward": 4, "optimizer_step": 4},
     "validation_within": {**batches(10, 2), "forward": 10, "backward": 8, "optimizer_step": 8},
+    "evaluation": {"forward": 63, "backward": 3, "optimizer_step": 3},
 }
 
 
@@ -52,7 +53,16 @@ class Loops(unittest.TestCase):
                 starts = [phase for phase in phases if phase.name == "loader_start"]
                 self.assertEqual({phase.object for phase in phases if phase.name == "data_wait"} - {phase.made for phase in starts}, set())
                 self.assertEqual({phase.label for phase in starts} - {"TensorDataset"}, set())
-                self.assertEqual({phase.label for phase in phases if phase.name in ("forward", "optimizer_step")} - {"Linear", "SGD"}, set())
+                self.assertEqual({phase.label for phase in phases if phase.name in ("forward", "optimizer_step")} - {"Linear", "MSELoss", "SGD"}, set())
+
+    def test_calls_in_evaluation_mode_are_marked_and_their_first_has_a_place(self):
+        """A loss is always in training mode."""
+        (_, _, _), text = traced.traced("loops.py", "evaluation")
+        phases, _ = traced.phases_in(text)
+        calls = [phase for phase in phases if phase.name == "forward"]
+        self.assertEqual([phase.amount for phase in calls if phase.label == "Linear"], ([0] + [1] * 10) * 3)
+        self.assertEqual({phase.amount for phase in calls if phase.label == "MSELoss"}, {0})
+        self.assertEqual(len(re.findall(r"python_place .*:evaluation:", text)), 3)
 
     def test_a_closure_is_inside_the_step(self):
         _, _, phases, _ = of("loops.py", "closure")

@@ -87,8 +87,8 @@ class Process:
     def loader(self, name="Images", batches=8, samples=4, workers=0, start_ms=3, place=None):
         return Loader(self, name, batches, samples, workers, start_ms, place)
 
-    def forward(self, ms=2):
-        self.phase("forward", ms, "Net", object=1)
+    def forward(self, ms=2, model=1, evaluates=False, place=None):
+        self.phase("forward", ms, "Net", object=model, amount=evaluates, place=place)
 
     def backward(self, ms=4):
         self.phase("backward", ms)

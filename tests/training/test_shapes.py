@@ -181,6 +181,55 @@ class Shapes(unittest.TestCase):
         training = self.check(16, 2, 2)
         self.assertEqual([(v["batches"], v["data"]) for v in training["validations"]], [(2, "Validation")] * 2)
 
+    def evaluate(self, calls=8, model=1, place=None):
+        for i in range(calls):
+            self.p.forward(2, model, evaluates=True, place=None if i else place)
+            self.p.forward(1, model=99)  # the loss: always in training mode
+            self.p.rest(1)
+
+    def test_validation_without_a_loader(self):
+        for _ in range(5):
+            self.p.train()
+            self.evaluate(place="7:3:estimate_loss:/own/train.py")
+            self.p.rest(1)
+        training = self.check(5, None, 5)
+        self.assertEqual([(v["batches"], round(v["duration_s"], 6), round(v["forward_s"], 6)) for v in training["validations"]], [(8, 0.030, 0.023)] * 5)
+        self.assertEqual(training["validation_s"], 0.15)
+        # What is between two steps but no validation: the last loss, and a rest.
+        of_step_s = training["training_s"] / 5
+        self.world = World()
+        self.p = self.world.process()
+        for _ in range(5):
+            self.p.train()
+            self.p.rest(3)
+        self.assertAlmostEqual(self.world.training()["training_s"] / 5, of_step_s, delta=1e-3)
+
+    def test_validation_without_a_loader_in_an_epoch_with_one(self):
+        for step in self.p.loader().iterate():
+            self.p.train()
+            if step % 4 == 0:
+                self.evaluate()
+        training = self.check(8, 1, 2)
+        self.assertEqual(training["validation_s"], 0.06)
+
+    def test_models_that_are_asked_in_evaluation_mode_and_nothing_is_validated(self):
+        """A teacher, which never trains, and who asks its own model what to do before each step that it learns from."""
+        for _ in range(5):
+            for _ in range(10):
+                self.p.forward(2, model=7, evaluates=True)
+            self.evaluate(calls=4)
+            self.p.train()
+        training = self.check(5, None, 0)
+        self.assertEqual(training["validation_s"], 0)
+
+    def test_calls_of_a_teacher_before_the_gradients_of_a_batch(self):
+        for _ in self.p.loader().iterate():
+            self.p.forward(1)
+            for _ in range(10):
+                self.p.forward(2, evaluates=True)
+            self.p.train()
+        self.check(8, 1, 0)
+
     def test_a_scaler_skips_steps(self):
         for i in self.p.loader().iterate():
             self.p.forward()

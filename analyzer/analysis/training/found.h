@@ -29,6 +29,7 @@ struct pt_pass {
     pt_i64 last_wait_ns; /* that brought no more: a loader that keeps no workers waits for their ends */
     pt_i64 first_step_ns;
     bool is_exhausted;
+    bool is_by_mode; /* known by its model's mode alone */
 };
 
 enum { PT_PASSES_KEPT = 1000 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "evaluation.h"
 #include "passes.h"
 
 enum { MOST_OPTIMIZERS = 16, FAR_MORE = 4, SETTLED_STEPS = 2 };
@@ -25,6 +26,7 @@ struct pt_loop {
     struct pt_loop_results results;
     struct pt_passes passes;
     struct by_optimizer by_optimizer;
+    struct pt_evaluation evaluation;
     const struct pt_thread *thread; /* that trains; NULL = not known yet */
     bool thread_is_sure;
     bool is_starting; /* a loader */
@@ -120,11 +122,60 @@ static void forget_set_up(struct pt_loop *loop, bool is_between)
     memset(by->phase_ns, 0, sizeof by->phase_ns);
 }
 
+/* ---- evaluations without a loader ---- */
+
+static void add_ns(struct pt_loop *loop, enum pt_phase kind, pt_i64 ns)
+{
+    struct pt_open_pass *top = pt_passes_top(&loop->passes);
+    loop->by_optimizer.phase_ns[kind] += loop->by_optimizer.is_open ? ns : 0;
+    if (loop->is_starting)
+        loop->starting_ns[kind] += ns;
+    else if (top)
+        top->batch.phase_ns[kind] += ns;
+}
+
+static void close_evaluation(struct pt_loop *loop)
+{
+    struct pt_pass pass;
+    pt_i64 rest_ns[PT_N_PHASES];
+    if (!loop->evaluation.is_open)
+        return;
+    if (pt_evaluation_close(&loop->evaluation, &pass, rest_ns))
+        pt_passes_add_validation(&loop->passes, &pass);
+    for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
+        add_ns(loop, kind, rest_ns[kind]);
+}
+
+/* The batches of a loader say themselves what is done with them, until that is done. */
+static bool may_be_evaluated(struct pt_loop *loop)
+{
+    const struct pt_open_pass *top = pt_passes_top(&loop->passes);
+    return !top || (!top->is_phase && top->batch.backwards);
+}
+
+static void end_call(struct pt_loop *loop, const struct pt_phase_span *forward)
+{
+    if (!forward->is_inner && forward->outcome == PT_PHASE_DONE &&
+        !pt_evaluation_call(&loop->evaluation, forward, may_be_evaluated(loop)))
+        close_evaluation(loop);
+}
+
+static void begin_of_training(struct pt_loop *loop, enum pt_phase kind, bool is_here)
+{
+    const bool is_of_training = kind == PT_PHASE_loader_start || kind == PT_PHASE_data_wait ||
+                                kind == PT_PHASE_backward || kind == PT_PHASE_zero_grad ||
+                                kind == PT_PHASE_optimizer_step || kind == PT_PHASE_train_step ||
+                                kind == PT_PHASE_validation || kind == PT_PHASE_grad_scaling;
+    if (is_here && is_of_training)
+        close_evaluation(loop);
+}
+
 /* ---- phases begin ---- */
 
 void pt_loop_begin(struct pt_loop *loop, const struct pt_thread *thread, const struct pt_phase_span *phase)
 {
     const bool is_here = trains_here(loop, thread, phase);
+    begin_of_training(loop, phase->kind, is_here);
     switch ((int)phase->kind) {
     case PT_PHASE_loader_start:
         pt_passes_restart(&loop->passes, phase->object, phase->start_ns);
@@ -168,14 +219,12 @@ void pt_loop_begin(struct pt_loop *loop, const struct pt_thread *thread, const s
 static void add_time(struct pt_loop *loop, const struct pt_phase_span *phase)
 {
     const pt_i64 ns = pt_phase_ns(phase) - phase->inner_steps_ns;
-    struct pt_open_pass *top = pt_passes_top(&loop->passes);
     if (ns <= 0 || phase->kind == PT_PHASE_function)
         return;
-    loop->by_optimizer.phase_ns[phase->kind] += loop->by_optimizer.is_open ? ns : 0;
-    if (loop->is_starting)
-        loop->starting_ns[phase->kind] += ns;
-    else if (top)
-        top->batch.phase_ns[phase->kind] += ns;
+    if (loop->evaluation.is_open)
+        pt_evaluation_add(&loop->evaluation, phase, ns);
+    else
+        add_ns(loop, phase->kind, ns);
 }
 
 static void end_start(struct pt_loop *loop, const struct pt_phase_span *phase)
@@ -257,6 +306,13 @@ static void end_compile(struct pt_loop *loop, const struct pt_phase_span *phase)
     results->recompile_ns += pt_phase_ns(phase);
 }
 
+/* What is done within an evaluation is not done with a loader's batch. */
+static void note(struct pt_loop *loop, const struct pt_phase_span *phase)
+{
+    if (!loop->evaluation.is_open)
+        pt_passes_note(&loop->passes, phase->end_ns);
+}
+
 static void end_here(struct pt_loop *loop, const struct pt_phase_span *phase)
 {
     switch ((int)phase->kind) {
@@ -267,33 +323,33 @@ static void end_here(struct pt_loop *loop, const struct pt_phase_span *phase)
     case PT_PHASE_backward:
         if (!phase->is_inner)
             end_backward(loop);
-        pt_passes_note(&loop->passes, phase->end_ns);
+        note(loop, phase);
         break;
     case PT_PHASE_optimizer_step:
         end_optimizer_step(loop, phase);
-        pt_passes_note(&loop->passes, phase->end_ns);
+        note(loop, phase);
         break;
     case PT_PHASE_train_step:
         end_train_step(loop, phase);
-        pt_passes_note(&loop->passes, phase->end_ns);
+        note(loop, phase);
         break;
     case PT_PHASE_grad_scaling:
         end_grad_scaling(loop, phase);
-        pt_passes_note(&loop->passes, phase->end_ns);
+        note(loop, phase);
         break;
     case PT_PHASE_compile:
         end_compile(loop, phase);
-        pt_passes_note(&loop->passes, phase->end_ns);
+        note(loop, phase);
         break;
     case PT_PHASE_forward:
         loop->has_forward = true;
-        pt_passes_note(&loop->passes, phase->end_ns);
+        note(loop, phase);
         break;
     case PT_PHASE_data_wait:
     case PT_PHASE_transfer:
     case PT_PHASE_zero_grad:
     case PT_PHASE_collective:
-        pt_passes_note(&loop->passes, phase->end_ns);
+        note(loop, phase);
         break;
     default:
         break;
@@ -304,6 +360,8 @@ void pt_loop_end(struct pt_loop *loop, const struct pt_thread *thread, const str
 {
     const bool is_here = loop->thread == thread;
     if (is_here) {
+        if (phase->kind == PT_PHASE_forward)
+            end_call(loop, phase);
         add_time(loop, phase);
         end_here(loop, phase);
     }
@@ -350,6 +408,7 @@ static void drop_reads(struct pt_loop *loop)
 struct pt_loop_results pt_loop_finish(struct pt_loop *loop)
 {
     struct pt_loop_results *results = &loop->results;
+    close_evaluation(loop);
     pt_passes_finish(&loop->passes, results->process->end_ns);
     if (loop->has_forward)
         drop_reads(loop);

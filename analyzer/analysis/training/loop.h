@@ -5,8 +5,8 @@
  * A batch lasts from one data_wait of an iterator to its next one; with a backward in it, it is a step. Other loaders
  * may be used within it: their batches without backward are validation, and are taken out of the step. A pass ends
  * where its iterator is exhausted, its loader starts again, or nothing more comes. A pass with a step is an epoch, one
- * without is validation. Without a loader, or where one optimizer steps far more often than batches come, each of its
- * steps is a step.
+ * without is validation; so are calls, beside any loader, of a model in evaluation mode that is trained. Without a
+ * loader, or where one optimizer steps far more often than batches come, each of its steps is a step.
  */
 #ifndef PT_ANALYSIS_TRAINING_LOOP_H
 #define PT_ANALYSIS_TRAINING_LOOP_H

@@ -304,6 +304,18 @@ void pt_passes_validation_end(struct pt_passes *passes, pt_i64 at_ns)
     end_pass(passes, validation, at_ns);
 }
 
+void pt_passes_add_validation(struct pt_passes *passes, const struct pt_pass *pass)
+{
+    struct pt_loop_results *results = passes->results;
+    struct pt_pass numbered = *pass;
+    numbered.number = (pt_u32)++results->passes[PT_PASS_VALIDATION];
+    results->pass_ns[PT_PASS_VALIDATION] += pass->ns;
+    passes->validation_ns += pass->ns;
+    pt_passes_leave_out(passes, pass->ns);
+    if (passes->kept.n < PT_PASSES_KEPT)
+        pt_vec_push(&passes->kept, numbered);
+}
+
 void pt_passes_note(struct pt_passes *passes, pt_i64 end_ns)
 {
     struct pt_open_pass *top = pt_passes_top(passes);

@@ -62,6 +62,8 @@ void pt_passes_got(struct pt_passes *passes, const struct pt_phase_span *wait);
 /* A validation, as a framework says so. */
 void pt_passes_validation_begin(struct pt_passes *passes, pt_i64 at_ns);
 void pt_passes_validation_end(struct pt_passes *passes, pt_i64 at_ns);
+/* A validation without a loader, within the batch on top or beside all. */
+void pt_passes_add_validation(struct pt_passes *passes, const struct pt_pass *pass);
 /* Something was done with the batch on top, up to an instant. */
 void pt_passes_note(struct pt_passes *passes, pt_i64 end_ns);
 /* Time of the batch on top that is not its own. */

@@ -26,8 +26,8 @@ struct stage_sums {
     pt_u64 backwards, optimizer_steps, skipped, compiles, recompiles;
     pt_u32 workers;
     const char *data; /* of the last that trained */
-    pt_i64 train_ns, validation_ns, validation_longest_ns, compile_ns, recompile_ns, checkpoint_ns, collector_ns,
-        starts_ns, late_starts_ns, restarts_ns;
+    pt_i64 train_ns, validation_ns, validation_longest_ns, validation_by_mode_ns, compile_ns, recompile_ns,
+        checkpoint_ns, collector_ns, starts_ns, late_starts_ns, restarts_ns;
     pt_i64 phase_ns[PT_N_PHASES];
     struct pt_times durations;
 };
@@ -76,6 +76,14 @@ static pt_i64 longest_validation_of(const struct pt_loop_results *loop)
     return longest_ns < all_ns ? longest_ns : all_ns;
 }
 
+static pt_i64 validation_by_mode_of(const struct pt_loop_results *loop)
+{
+    pt_i64 ns = 0;
+    for (size_t i = 0; i < loop->n_kept; i++)
+        ns += loop->kept[i].kind == PT_PASS_VALIDATION && loop->kept[i].is_by_mode ? loop->kept[i].ns : 0;
+    return ns;
+}
+
 static void add_loop(const struct pt_trainings *results, struct stage_sums *sums, const struct pt_loop_results *loop)
 {
     sums->steps += loop->steps;
@@ -95,6 +103,7 @@ static void add_loop(const struct pt_trainings *results, struct stage_sums *sums
     sums->train_ns += loop->train_ns;
     sums->validation_ns += loop->pass_ns[PT_PASS_VALIDATION];
     sums->validation_longest_ns += longest_validation_of(loop);
+    sums->validation_by_mode_ns += validation_by_mode_of(loop);
     sums->compile_ns += loop->compile_ns;
     sums->recompile_ns += loop->recompile_ns;
     sums->checkpoint_ns += self_of(results, loop->process, PT_PHASE_checkpoint);
@@ -197,6 +206,8 @@ static void set_costs(struct pt_metrics *metrics, struct pt_scope scope, const s
     pt_metrics_set(metrics, scope, "training.ends_s", pt_seconds(sums->restarts_ns - sums->late_starts_ns));
     pt_metrics_set(metrics, scope, "training.validation_percent",
                    pt_real(pt_percent_of(sums->validation_ns, sums->train_ns + sums->validation_ns)));
+    pt_metrics_set(metrics, scope, "training.validation.by_mode_percent",
+                   pt_real(pt_percent_of(sums->validation_by_mode_ns, sums->validation_ns)));
     pt_metrics_set(metrics, scope, "training.validation.cost_s",
                    pt_seconds(sums->validation_ns - sums->validation_longest_ns));
     pt_metrics_set(metrics, scope, "training.skipped_percent", pt_real(100 * skipped));

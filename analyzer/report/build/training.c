@@ -18,6 +18,7 @@ static const struct {
 };
 enum { N_PARTS = sizeof parts / sizeof *parts };
 #define LEAST_UNEVEN 2.0
+#define LEAST_VALIDATION_PERCENT 5
 
 static struct pt_bar bar_of(const struct pt_build *b, const struct pt_doc_stage *stage)
 {
@@ -58,6 +59,16 @@ static void end_median(struct pt_str *line, const struct pt_build *b, pt_u32 sta
     pt_str_add(line, ")");
 }
 
+/* It is in none of the shares of the steps. */
+static void add_validation(struct pt_str *line, const struct pt_build *b, pt_u32 stage)
+{
+    if (!(pt_value_number(pt_build_metric(b, stage, "training.validation_percent")) >= LEAST_VALIDATION_PERCENT))
+        return;
+    pt_str_add(line, "; validation ");
+    pt_show_value(line, pt_cell(PT_SHOW_SECONDS, pt_build_metric(b, stage, "training.validation_s")),
+                  PT_STYLE_TERMINAL);
+}
+
 static const char *beside(const struct pt_build *b, pt_u32 stage)
 {
     for (size_t i = 0; i < b->findings->n; i++) {
@@ -85,6 +96,7 @@ void pt_build_training_line(const struct pt_build *b, struct pt_doc_stage *stage
         add_fact(&line, pt_build_metric(b, stage->index, facts[i].metric), facts[i].show, facts[i].words);
     end_median(&line, b, stage->index);
     add_fact(&line, pt_build_metric(b, stage->index, "training.samples_per_s"), PT_SHOW_NUMBER, "samples/s");
+    add_validation(&line, b, stage->index);
     stage->training = pt_doc_format(b->doc, "%s", pt_str_text(&line));
     stage->training_bar = bar_of(b, stage);
     stage->beside = beside(b, stage->index);

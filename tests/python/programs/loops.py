@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nine shapes of a training loop, each with known numbers of phases. Prints `name {phase: count}` for each, as the loop itself says."""
+"""Ten shapes of a training loop, each with known numbers of phases. Prints `name {phase: count}` for each, as the loop itself says."""
 import sys
 
 import torch
@@ -93,6 +93,16 @@ def validation_within():
         if i == 3:
             for (y,) in valid:
                 net(y)
+
+
+def evaluation():
+    for x in range(3):
+        net.train()
+        net(torch.ones(2, 4)).sum().backward()
+        optimizer.step()
+        net.eval()
+        for _ in range(10):
+            torch.nn.MSELoss()(net(torch.ones(2, 4)), torch.ones(2, 1))
 
 
 if __name__ == "__main__":
