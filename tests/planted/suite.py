@@ -57,6 +57,7 @@ CASES = [
     case("loading_in_main.py", needs_torch=True),
     Case("tiny_files.py", "loading_in_main", needs_torch=True),
     Case("samples_of_torch.py", "parsed_again", needs_torch=True, place=["python"]),
+    Case("histograms_of_each_step.py", "python_in_training", needs_torch=True, place=["python"], evidence=("function", "histograms")),
     Case("replay_memory.py", "python_in_training", needs_torch=True, place=["python"], evidence=("function", "most_important")),
     case("python_in_training.py", needs_torch=True, place=["python"]),
     Case("metrics_in_python.py", "python_in_training", needs_torch=True, place=["python"]),

@@ -206,7 +206,8 @@ struct pt_training_window pt_training_window(const struct pt_cpu_view *view, con
     return (struct pt_training_window){window.start_ns - apart_ns, window.end_ns + apart_ns};
 }
 
-/* A decoder may ask a framework for something: that is decoding. */
+/* A decoder may ask a framework for something: that is decoding. What NumPy does behind the steps are metrics and logs.
+ */
 static void count(struct share *share, pt_u16 kind, bool is_outside_calls, bool runs_python)
 {
     const bool is_framework = kind & PT_IN_FRAMEWORK, is_fetch = kind & PT_IN_FETCH;
@@ -214,6 +215,8 @@ static void count(struct share *share, pt_u16 kind, bool is_outside_calls, bool 
     if (kind & PT_IN_SAVING)
         return;
     share->backward += (kind & PT_IN_BACKWARD) != 0;
+    if (kind & PT_IN_ARRAYS && !is_fetch && pt_is_behind_steps(kind))
+        return;
     if (kind & PT_IN_DECODER) {
         share->decoder++;
         share->arrays += (kind & PT_IN_ARRAYS) != 0;
