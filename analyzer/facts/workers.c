@@ -20,7 +20,8 @@ static bool has_argument(const struct pt_process *process, const char *text)
 /* Not its resource tracker. */
 static bool is_spawned_by_multiprocessing(const struct pt_process *process)
 {
-    return has_argument(process, "--multiprocessing-fork") || has_argument(process, "multiprocessing.spawn");
+    return has_argument(process, "--multiprocessing-fork") || has_argument(process, "multiprocessing.spawn") ||
+           has_argument(process, "loky.backend.popen_loky"); /* joblib's, scikit-learn's */
 }
 
 /* Its copies, which are the workers, have its arguments. */
@@ -32,7 +33,8 @@ static bool is_forkserver(const struct pt_process *process)
 
 bool pt_is_of_multiprocessing(const struct pt_process *process)
 {
-    return is_forkserver(process) || has_argument(process, "multiprocessing.resource_tracker");
+    return is_forkserver(process) || has_argument(process, "multiprocessing.resource_tracker") ||
+           has_argument(process, "loky.backend.resource_tracker");
 }
 
 const struct pt_process *pt_maker_of(const struct pt_process *process)

@@ -132,6 +132,7 @@ CASES = [
     Case("clean_hot_function.c", None, sees="one_thread_computes", place=["slow_transform"]),
     Case("clean_objects.py", None, sees="one_thread_computes", place=["python"]),
     Case("clean_watched_weights.py", None, sees="beside_the_steps", needs_torch=True, place=["python"]),
+    Case("clean_polled_pool.py", None, sees="workers_working"),
     Case("clean_training.py", None, sees="one_thread_computes", needs_torch=True),
     Case("copies_of_a_model.py", "beside_the_steps", needs_torch=True, place=["python"], remedy="deepcopy"),
     look_alike("small_reads"),

@@ -206,17 +206,20 @@ struct pt_training_window pt_training_window(const struct pt_cpu_view *view, con
     return (struct pt_training_window){window.start_ns - apart_ns, window.end_ns + apart_ns};
 }
 
-/* A decoder may ask a framework for something: that is decoding. What NumPy does behind the steps are metrics and logs.
- */
+/* Checkpoints, and what NumPy does behind the steps: metrics and logs. */
+static bool is_beside(pt_u16 kind)
+{
+    return kind & PT_IN_SAVING || (kind & PT_IN_ARRAYS && !(kind & PT_IN_FETCH) && pt_is_behind_steps(kind));
+}
+
+/* A decoder may ask a framework for something: that is decoding. */
 static void count(struct share *share, pt_u16 kind, bool is_outside_calls, bool runs_python)
 {
     const bool is_framework = kind & PT_IN_FRAMEWORK, is_fetch = kind & PT_IN_FETCH;
     const bool dispatches = is_framework && !(kind & PT_IN_OPERATION);
-    if (kind & PT_IN_SAVING)
+    if (is_beside(kind))
         return;
     share->backward += (kind & PT_IN_BACKWARD) != 0;
-    if (kind & PT_IN_ARRAYS && !is_fetch && pt_is_behind_steps(kind))
-        return;
     if (kind & PT_IN_DECODER) {
         share->decoder++;
         share->arrays += (kind & PT_IN_ARRAYS) != 0;

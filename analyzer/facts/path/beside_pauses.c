@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: what own threads computed beside the pauses of a main thread. Threads: one. Never: counts a time twice in which
- * several computed; counts children, of which the rule about pauses knows more.
+ * Owns: what own threads and workers computed beside the pauses of a main thread. Threads: one. Never: counts a time
+ * twice in which several computed; counts commands, of which the rule about pauses knows more.
  */
 #include "beside_pauses.h"
 
@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "proftrace/payloads.h"
+#include "facts/workers.h"
 #include "util/auto.h"
 #include "util/mem.h"
 
@@ -47,17 +48,35 @@ static double sample_ns(const struct pt_facts *facts, const struct pt_process *p
     return number ? facts->views[stage].sample_s[number] * 1e9 : 0;
 }
 
+static void mark_all(const struct pt_pauses *pauses, const struct pt_facts *facts, const struct pt_process *process,
+                     bool with_main, struct bins *bins)
+{
+    for (pt_u32 i = 0; i < process->n_threads; i++)
+        if (with_main || &process->threads[i] != pt_main_thread(process))
+            mark(pauses, facts, &process->threads[i], bins);
+}
+
+static void mark_workers(const struct pt_pauses *pauses, const struct pt_facts *facts, const struct pt_process *process,
+                         struct bins *bins)
+{
+    const struct pt_session *session = process->session;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *one = session->processes[i];
+        if (pt_is_worker(one) && pt_maker_of(one) == process)
+            mark_all(pauses, facts, one, true, bins);
+    }
+}
+
 static double computed_ns(const struct pt_pauses *pauses, const struct pt_facts *facts,
                           const struct pt_process *process)
 {
     const double paused_ns = (double)(pauses->end_ns - pauses->start_ns), each_ns = sample_ns(facts, process);
-    if (process->n_threads < 2 || !(each_ns > 0) || paused_ns < each_ns || paused_ns / each_ns >= MOST_BINS)
+    if (!(each_ns > 0) || paused_ns < each_ns || paused_ns / each_ns >= MOST_BINS)
         return 0;
     struct bins bins = {.n = (size_t)(paused_ns / each_ns) + 1, .ns = each_ns};
     PT_AUTO(pt_freep) pt_u8 *are_used = bins.are_used = pt_calloc(bins.n, 1);
-    for (pt_u32 i = 0; i < process->n_threads; i++)
-        if (&process->threads[i] != pt_main_thread(process))
-            mark(pauses, facts, &process->threads[i], &bins);
+    mark_all(pauses, facts, process, false, &bins);
+    mark_workers(pauses, facts, process, &bins);
     size_t used = 0;
     for (size_t i = 0; i < bins.n; i++)
         used += are_used[i];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * path/beside_pauses.h - how long own threads computed while the main thread of their process paused and looked again
- * (joblib's way to wait for its threads): what it waits for takes that time, and is late by the last pause at most.
+ * path/beside_pauses.h - how long own threads and workers computed while the main thread of their process paused and
+ * looked again (joblib's way to wait for them): what it waits for takes that time, and is late by the last pause at
+ * most.
  */
 #ifndef PT_FACTS_PATH_BESIDE_PAUSES_H
 #define PT_FACTS_PATH_BESIDE_PAUSES_H
@@ -23,7 +24,8 @@ struct pt_pauses {
 /* The next pause of a main thread, in the order of time. */
 void pt_pauses_add(struct pt_pauses *pauses, const struct pt_facts *facts, const struct pt_event *pause);
 
-/* Of all of them: in which another thread of the process was on a CPU. 0 where the CPU was not sampled. */
+/* Of all of them: in which another thread of the process, or a worker of it, was on a CPU. 0 where the CPU was not
+ * sampled. */
 double pt_pauses_computed_ns(struct pt_pauses *pauses, const struct pt_facts *facts, const struct pt_process *process);
 
 #endif

@@ -73,7 +73,8 @@ static bool is_unknown(const struct pt_bar_part *part)
     return part->color == PT_PART_unattributed + 1;
 }
 
-/* What takes more than half of the time for which workers are waited for; "" = nothing does, or it is not known. */
+/* What takes more than half of the time for which workers are waited for; "" = nothing does, or it is not known: who
+ * pauses and looks again is followed to nobody. */
 static const char *what_workers_do(const struct pt_build *b, const struct pt_doc_stage *stage)
 {
     const struct pt_table *waits = pt_view_table(&b->profile->metrics, stage->index, PT_VIEW_waits);
@@ -87,8 +88,9 @@ static const char *what_workers_do(const struct pt_build *b, const struct pt_doc
             seconds[part] += s > 0 ? s : 0;
         }
     }
+    const double workers_s = pt_value_number(pt_build_metric(b, stage->index, pt_time_parts[PT_PART_workers].metric));
     for (int part = 0; part < PT_PART__COUNT; part++)
-        if (all_s > 0 && seconds[part] > all_s / 2)
+        if (all_s > 0 && all_s > workers_s / 2 && seconds[part] > all_s / 2)
             return meanwhile[part];
     return "";
 }
