@@ -79,6 +79,7 @@ CASES = [
     Case("rows_applied.py", "rows_one_by_one", needs_pandas=True, place=["python"], remedy="columns"),
     case("patterns_compiled_again.py", place=["python"], remedy="alternatives"),
     case("tiny_operations.py", needs_torch=True),
+    Case("pairs_of_boxes.py", "tiny_operations", needs_torch=True, place=["python"], remedy="broadcasting"),
     Case("tiny_operations_in_samples.py", "tiny_operations", needs_torch=True, place=["python"], remedy="bincount"),
     case("costly_checkpoints.py", needs_torch=True),
     case("costly_validation.py", needs_torch=True),

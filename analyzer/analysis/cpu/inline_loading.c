@@ -34,6 +34,8 @@ struct share {
     double all, decoder, arrays, framework, operation, python, backward;
     double fetch, decoder_fetch; /* in a loader: what is no decoder, and what is */
     double framework_fetch;      /* of framework, in a loader */
+    double framework_beside;     /* of framework, in no phase of a step: the program's own arithmetic */
+    double in_phase;             /* of which Python's stacks tell, beside backward passes */
     double python_fetch;         /* of python, in a loader */
     struct {
         double framework, operation, python; /* called behind the backward passes: no part of a step */
@@ -212,30 +214,43 @@ static bool is_beside(pt_u16 kind)
     return kind & PT_IN_SAVING || (kind & PT_IN_ARRAYS && !(kind & PT_IN_FETCH) && pt_is_behind_steps(kind));
 }
 
+static void count_framework(struct share *share, pt_u16 kind)
+{
+    const bool is_behind = pt_is_behind_steps(kind);
+    if (kind & PT_IN_OPERATION) {
+        share->operation++;
+        share->behind.operation += is_behind;
+        return;
+    }
+    share->framework++;
+    share->behind.framework += is_behind;
+    share->framework_fetch += (kind & PT_IN_FETCH) != 0;
+    share->framework_beside += !(kind & PT_IN_PHASE);
+}
+
 /* A decoder may ask a framework for something: that is decoding. */
 static void count(struct share *share, pt_u16 kind, bool is_outside_calls, bool runs_python)
 {
-    const bool is_framework = kind & PT_IN_FRAMEWORK, is_fetch = kind & PT_IN_FETCH;
-    const bool dispatches = is_framework && !(kind & PT_IN_OPERATION);
+    const bool is_fetch = kind & PT_IN_FETCH;
     if (is_beside(kind))
         return;
     share->backward += (kind & PT_IN_BACKWARD) != 0;
+    share->in_phase += (kind & (PT_IN_PHASE | PT_IN_BACKWARD)) == PT_IN_PHASE;
     if (kind & PT_IN_DECODER) {
         share->decoder++;
         share->arrays += (kind & PT_IN_ARRAYS) != 0;
         share->decoder_fetch += is_fetch;
         return;
     }
-    share->operation += is_framework && !dispatches;
-    share->framework += dispatches;
-    share->framework_fetch += is_fetch && dispatches;
     share->fetch += is_fetch && is_outside_calls;
-    const bool is_python = !is_framework && is_outside_calls && runs_python, is_behind = pt_is_behind_steps(kind);
+    if (kind & PT_IN_FRAMEWORK) {
+        count_framework(share, kind);
+        return;
+    }
+    const bool is_python = is_outside_calls && runs_python;
     share->python += is_python;
     share->python_fetch += is_fetch && is_python;
-    share->behind.operation += is_behind && is_framework && !dispatches;
-    share->behind.framework += is_behind && dispatches;
-    share->behind.python += is_behind && is_python;
+    share->behind.python += is_python && pt_is_behind_steps(kind);
 }
 
 static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu, pt_u32 thread)
@@ -296,6 +311,16 @@ static void set_parts(struct pt_metrics *metrics, struct pt_scope scope, const s
     pt_metrics_set(metrics, scope, "training.behind.python_s", pt_real(share->behind.python * sample_s));
 }
 
+/* Whose it is. Where Python's stacks are not seen, nobody knows what is beside the phases. */
+static void set_dispatch(struct pt_metrics *metrics, struct pt_scope scope, const struct share *share)
+{
+    const double all = share->framework;
+    pt_metrics_set(metrics, scope, "training.dispatch_in_loading_percent",
+                   all > 0 ? pt_real(100 * share->framework_fetch / all) : pt_unknown(NULL));
+    pt_metrics_set(metrics, scope, "training.dispatch_beside_percent",
+                   all > 0 && share->in_phase > 0 ? pt_real(100 * share->framework_beside / all) : pt_unknown(NULL));
+}
+
 /* What Python takes more than its part of a training loop prepares data. */
 void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view, pt_u32 main_thread)
 {
@@ -323,8 +348,7 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
                    share.in_training_s > 0 ? pt_real(100 * preparing_s / fmin(share.in_training_s, wall_s))
                                            : pt_unknown(NULL));
     set_parts(metrics, scope, &share, sample_s);
-    pt_metrics_set(metrics, scope, "training.dispatch_in_loading_percent",
-                   share.framework > 0 ? pt_real(100 * share.framework_fetch / share.framework) : pt_unknown(NULL));
+    set_dispatch(metrics, scope, &share);
     pt_metrics_set(metrics, scope, "training.preparing_s", pt_real(preparing_s));
     if (pt_value_number(pt_metrics_get(metrics, scope, "helpers.workers.count")) > 0)
         return;
