@@ -23,19 +23,30 @@
 /* Threads of a pool that spin until the others have come, and are more than the CPUs: the one that does most, beside
  * which each of them computes little, is the main thread. */
 #define LEAST_SPINNING 0.05
+#define SLOWED 0.15
+
+static bool has_spinning_pool(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return pt_finding_number(finding, metrics, "cpu.pool_threads") >
+               pt_finding_number(finding, metrics, "cpus.usable") &&
+           pt_finding_number(finding, metrics, "cpu.spinning_s") >=
+               LEAST_SPINNING * pt_finding_number(finding, metrics, "cpu.total_s");
+}
+
+/* Of the critical thread: spinning, queueing behind the others, and waiting for them by a raw futex. */
+static double for_pool_s(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const double others = pt_finding_number_or_0(finding, metrics, "queue.others_percent") / 100;
+    return pt_finding_number_or_0(finding, metrics, "cpu.spinning_main_s") +
+           (1 - others) * pt_finding_number_or_0(finding, metrics, "time.runnable_s") +
+           pt_finding_number_or_0(finding, metrics, "time.unattributed_s");
+}
 
 static bool spins_for_others(struct pt_finding *finding, struct pt_metrics *metrics)
 {
-    const double cpus = pt_finding_number(finding, metrics, "cpus.usable");
-    const double spinning_s = pt_finding_number(finding, metrics, "cpu.spinning_s");
-    if (!(pt_finding_number(finding, metrics, "cpu.pool_threads") > cpus) ||
-        !(spinning_s >= LEAST_SPINNING * pt_finding_number(finding, metrics, "cpu.total_s")))
+    if (!has_spinning_pool(finding, metrics))
         return false;
-    /* Of the critical thread: spinning, queueing behind the others, and waiting for them by a raw futex. */
-    const double others = pt_finding_number_or_0(finding, metrics, "queue.others_percent") / 100;
-    finding->gain_upper_s = pt_finding_number_or_0(finding, metrics, "cpu.spinning_main_s") +
-                            (1 - others) * pt_finding_number_or_0(finding, metrics, "time.runnable_s") +
-                            pt_finding_number_or_0(finding, metrics, "time.unattributed_s");
+    finding->gain_upper_s = for_pool_s(finding, metrics);
     pt_finding_add_metrics(finding, metrics,
                            "pool_threads:cpu.pool_threads spinning_s:cpu.spinning_s cpus:cpus.usable "
                            "run_queue_s:cpu.run_queue_s cpu_s:cpu.total_s "
@@ -58,6 +69,11 @@ bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, st
         pt_finding_number(finding, metrics, "cpu.computing_threads") <= 2 * cpus)
         return spins_for_others(finding, metrics);
     finding->gain_upper_s = pt_finding_number(finding, metrics, "cpu.oversubscribed.cost_s");
+    /* What it computes itself it also computes beside fewer; more slowly beside many, whose data push out its own. */
+    if (has_spinning_pool(finding, metrics))
+        finding->gain_upper_s =
+            fmin(finding->gain_upper_s,
+                 for_pool_s(finding, metrics) + SLOWED * pt_finding_number_or_0(finding, metrics, "time.native_s"));
     pt_finding_add_metrics(finding, metrics,
                            "threads:resource.threads.max computing_threads:cpu.computing_threads "
                            "processes:resource.processes.max cpus:cpus.usable "
