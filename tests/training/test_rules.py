@@ -163,6 +163,22 @@ class Rules(unittest.TestCase):
         self.compile({1, 20, 30, 40})
         self.fires("recompiles", 0.9, {"recompiles": 3})
 
+    def compile_with_inductor(self, cached):
+        for i in self.p.loader(batches=60).iterate():
+            if i == 1:
+                with self.p.within("forward", "Net", object=1), self.p.within("compile", "dynamo"):
+                    self.p.rest(200)
+                    self.p.phase("compile", 1000, "inductor", amount=cached)
+            self.p.train()
+
+    def test_compiled_code_is_in_no_cache(self):
+        self.compile_with_inductor(0)
+        self.fires("compiling", 1.2, {"compile_s": 1.2, "compiles": 1})
+
+    def test_compiled_code_is_in_the_cache(self):
+        self.compile_with_inductor(1)
+        self.is_silent()
+
     def test_code_is_compiled_in_the_first_steps(self):
         self.compile({1, 2})
         self.is_silent()

@@ -51,9 +51,11 @@ struct pt_loop_results {
     pt_u64 exhausted;          /* epochs that ended so */
     pt_u32 workers;            /* of the loader of an epoch, at most */
     const char *data;          /* of the last epoch; NULL = unknown */
+    bool has_forward;
     pt_u64 backwards, optimizer_steps, skipped_steps, optimizers;
     pt_u64 compiles, recompiles;
     pt_i64 compile_ns, recompile_ns;
+    pt_i64 uncached_ns; /* of that, making code that was in no cache */
     const struct pt_pass *kept;
     size_t n_kept; /* of the passes, the first PT_PASSES_KEPT */
 };

@@ -32,7 +32,7 @@ struct pt_loop {
     bool is_starting; /* a loader */
     pt_i64 starting_ns[PT_N_PHASES];
     pt_u32 stepping; /* optimizers */
-    bool has_closure, has_forward;
+    bool has_closure;
     pt_u64 optimizers[MOST_OPTIMIZERS];
     pt_u64 steps_when_compiled;
     pt_u64 backwards_before, optimizer_steps_before; /* the train_step that is open */
@@ -288,12 +288,20 @@ static void end_grad_scaling(struct pt_loop *loop, const struct pt_phase_span *p
     step_of_optimizer(loop, phase->object, phase->end_ns);
 }
 
+/* Of graphs that were found in its cache the compiler says so. */
+static bool makes_code(const struct pt_phase_span *phase)
+{
+    return phase->name && !strcmp(phase->name, "inductor") && !phase->amount && !phase->is_inner_of_name &&
+           phase->outcome == PT_PHASE_DONE;
+}
+
 static void end_compile(struct pt_loop *loop, const struct pt_phase_span *phase)
 {
     struct pt_loop_results *results = &loop->results;
     const pt_u64 steps =
         loop->passes.steps.n > loop->by_optimizer.pace.n ? loop->passes.steps.n : loop->by_optimizer.pace.n;
     const struct pt_open_pass *top = pt_passes_top(&loop->passes);
+    results->uncached_ns += makes_code(phase) ? pt_phase_ns(phase) : 0;
     if (phase->is_inner)
         return;
     if (!results->compiles++)
@@ -342,7 +350,7 @@ static void end_here(struct pt_loop *loop, const struct pt_phase_span *phase)
         note(loop, phase);
         break;
     case PT_PHASE_forward:
-        loop->has_forward = true;
+        loop->results.has_forward = true;
         note(loop, phase);
         break;
     case PT_PHASE_data_wait:
@@ -410,7 +418,7 @@ struct pt_loop_results pt_loop_finish(struct pt_loop *loop)
     struct pt_loop_results *results = &loop->results;
     close_evaluation(loop);
     pt_passes_finish(&loop->passes, results->process->end_ns);
-    if (loop->has_forward)
+    if (results->has_forward)
         drop_reads(loop);
     results->pace = &loop->passes.steps;
     if (loop->by_optimizer.pace.n > FAR_MORE * results->steps)

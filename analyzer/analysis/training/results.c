@@ -26,7 +26,7 @@ struct stage_sums {
     pt_u64 backwards, optimizer_steps, skipped, compiles, recompiles;
     pt_u32 workers;
     const char *data; /* of the last that trained */
-    pt_i64 train_ns, validation_ns, validation_longest_ns, validation_by_mode_ns, compile_ns, recompile_ns,
+    pt_i64 train_ns, validation_ns, validation_longest_ns, validation_by_mode_ns, compile_ns, recompile_ns, uncached_ns,
         checkpoint_ns, collector_ns, starts_ns, late_starts_ns, restarts_ns;
     pt_i64 phase_ns[PT_N_PHASES];
     struct pt_times durations;
@@ -106,6 +106,7 @@ static void add_loop(const struct pt_trainings *results, struct stage_sums *sums
     sums->validation_by_mode_ns += validation_by_mode_of(loop);
     sums->compile_ns += loop->compile_ns;
     sums->recompile_ns += loop->recompile_ns;
+    sums->uncached_ns += loop->uncached_ns;
     sums->checkpoint_ns += self_of(results, loop->process, PT_PHASE_checkpoint);
     sums->collector_ns += self_of(results, loop->process, PT_PHASE_garbage_collection);
     sums->starts_ns += first_batches_of(loop, 1);
@@ -194,6 +195,21 @@ static void set_times(struct pt_metrics *metrics, struct pt_scope scope, const s
 }
 
 /* ---- what rules judge ---- */
+
+/* What led to it, tracing for one, is found in a cache as well. */
+#define WITH_TRACING 1.25
+
+/* Where the compiler found nothing in its cache, the next run does. */
+static void set_compiler(struct pt_profile *profile, pt_u32 stage, const struct stage_sums *sums)
+{
+    const double made_ns = fmin((double)sums->compile_ns, WITH_TRACING * (double)sums->uncached_ns);
+    const double wall_ns = (double)pt_profile_stage_wall_ns(profile, stage);
+    if (!(wall_ns > 0))
+        return;
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "training.compile.uncached_s", pt_real(made_ns / 1e9));
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "training.compile.uncached_percent",
+                   pt_real(100 * made_ns / wall_ns));
+}
 
 static void set_costs(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_sums *sums)
 {
@@ -367,9 +383,23 @@ static struct pt_value samples_per_s(const struct pt_world *world)
     return pt_real((double)samples / ((double)ns / 1e9) * world->ranks);
 }
 
-static void set_unknown(struct pt_metrics *metrics, struct pt_scope scope)
+/* A model is called, and nothing learns: a server, or one that goes over its data once. */
+static bool only_calls(const struct pt_trainings *results, pt_u32 stage)
+{
+    bool calls = false, learns = false;
+    for (pt_u32 i = 0; i < results->n_loops; i++) {
+        const struct pt_loop_results *loop = &results->loops[i];
+        const bool is_here = pt_profile_stage_of(results->profile, loop->process) == stage;
+        calls |= is_here && loop->has_forward;
+        learns |= is_here && (loop->backwards || loop->optimizer_steps);
+    }
+    return calls && !learns;
+}
+
+static void set_unknown(struct pt_metrics *metrics, struct pt_scope scope, bool only_calls)
 {
     static const char reason[] = "no training step was seen in phases";
+    pt_metrics_set(metrics, scope, "training.only_calls_percent", pt_real(only_calls ? 100 : 0));
     pt_metrics_set(metrics, scope, "training.samples_per_s", pt_unknown(reason));
     pt_metrics_set(metrics, scope, "training.dataloader_percent", pt_unknown(reason));
 }
@@ -387,10 +417,11 @@ static void set_stage(const struct pt_trainings *results, pt_u32 stage)
         set_counts(metrics, scope, sums);
         set_times(metrics, scope, sums);
         set_costs(metrics, scope, sums);
+        set_compiler(results->profile, stage, sums);
         set_checkpoints(results, stage, &world, sums);
         pt_metrics_set(metrics, scope, "training.samples_per_s", samples_per_s(&world));
     } else
-        set_unknown(metrics, scope);
+        set_unknown(metrics, scope, only_calls(results, stage));
     set_collector(results, stage);
     set_imports(results, stage);
     pt_training_phase_tables(results, stage);
