@@ -73,6 +73,12 @@ static bool scans_tables(const struct pt_stack *stack)
     return pt_line_calls(stack, tables);
 }
 
+/* numexpr, where pandas has it, divides a comparison among threads of its own, for which its caller waits. */
+static double for_threads_s(const struct pt_stack *stack)
+{
+    return stack->part == PT_PART_lock ? stack->cost[PT_STACK_MAIN_CALL_S] : 0;
+}
+
 /* A mask over a table or an array, and what is taken by it. Of a table each comparison is one; arrays are compared for
  * many reasons, of which reading samples has no other. */
 static void add_scanning(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
@@ -82,7 +88,8 @@ static void add_scanning(const struct pt_stack *stack, double sums[PT_LINE_SUMS]
                                                     {NULL, "count_nonzero"},     {NULL, "binary_scalar2_equal"},
                                                     {NULL, "masked_select"},     {NULL, "at::_ops::eq"},
                                                     {NULL, "at::_ops::nonzero"}, {NULL, NULL}};
-    const double fetch_s = stack->cost[PT_STACK_FETCH_S], s = fmax(fetch_s, stack->cost[PT_STACK_TRAINING_S]);
+    const double fetch_s = stack->cost[PT_STACK_FETCH_S];
+    const double s = fmax(fetch_s, stack->cost[PT_STACK_TRAINING_S]) + for_threads_s(stack);
     const bool scans = s > 0 && (scans_tables(stack) || (fetch_s > 0 && pt_line_calls(stack, arrays)));
     sums[KNOWN] += scans ? s : 0;
     sums[ALL] += s;
@@ -91,7 +98,10 @@ static void add_scanning(const struct pt_stack *stack, double sums[PT_LINE_SUMS]
 /* The same in a program that trains nothing, or before it does. */
 static void add_filtering(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
 {
+    const double for_s = for_threads_s(stack);
     add_known(stack, sums, scans_tables);
+    sums[KNOWN] += for_s > 0 && scans_tables(stack) ? for_s : 0;
+    sums[ALL] += for_s;
     sums[BYTES] += stack->cost[PT_STACK_ALLOCATED_BYTES];
 }
 

@@ -6,7 +6,7 @@ import planted
 import torch
 from torch.utils.data import DataLoader
 
-EPOCHS = 10
+EPOCHS = 14
 
 
 def histograms(net):
@@ -14,7 +14,7 @@ def histograms(net):
 
 
 def run(is_fixed):
-    net, step = epochs.model(3000), 0
+    net, step = epochs.model(2000), 0
     optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
     for _ in range(EPOCHS):
         for inputs, wanted in DataLoader(epochs.samples(2000), batch_size=64):
