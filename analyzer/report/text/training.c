@@ -13,9 +13,10 @@ static void put(const struct pt_text_out *t, const struct pt_doc *doc, const str
 {
     PT_AUTO(pt_str_fini) struct pt_str line = {0};
     PT_AUTO(pt_str_fini) struct pt_str clean = {0};
-    pt_str_printf(&line, "  %s%s%s", doc->stages.n > 1 ? stage->name : "Training", ": ", stage->training);
+    pt_str_printf(&line, "%s%s%s", doc->stages.n > 1 ? stage->name : "Training", ": ", stage->training);
     pt_text_clean(&clean, pt_str_text(&line));
-    pt_text_put(t, pt_str_text(&clean));
+    pt_text_spaces(t, MARGIN);
+    pt_text_wrapped(t, pt_str_text(&clean), 2 * MARGIN);
     pt_str_char(t->out, '\n');
     pt_text_spaces(t, 2 * MARGIN);
     if (t->options->is_terminal) {
