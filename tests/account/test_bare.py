@@ -44,6 +44,8 @@ class Bare(AccountCase):
         self.images = os.path.join(self.folder, "images")
         subprocess.run(["/usr/bin/python3", TRAIN, "--prepare", "--data", self.images], check=True, capture_output=True, timeout=120)
         self.command = ["/usr/bin/python3", TRAIN, "--data", self.images, "--epochs", "4"]
+        # Waits for pages of programs that are not in memory are unattributed here, and they may be seconds.
+        subprocess.run([*self.command[:-1], "1"], check=True, capture_output=True, timeout=300)
 
     def time_of(self, folder):
         report = subprocess.run([os.path.join(BUILD, "proftrace"), "report", "--format", "json", folder], capture_output=True, check=True,
@@ -71,7 +73,7 @@ class Bare(AccountCase):
         # launcher: that time is part of the call, or unattributed. On a quiet machine it is next to nothing, beside load the smaller part.
         queued = launched["runnable_s"] + launched["page_fault_s"] - alone["runnable_s"]
         self.assertGreater(queued, -delta, (alone, launched))
-        self.assertLess(queued, 0.3 * launched["runnable_s"] + delta, (alone, launched))
+        self.assertLess(queued, 0.3 * launched["runnable_s"] + launched["page_fault_s"] + delta, (alone, launched))
         self.assertLess(alone["unattributed_s"], launched["unattributed_s"] + queued + delta, (alone, launched))
         for part in sorted(part for part in alone if part.endswith("_s") and alone[part] is not None):
             if part not in ("runnable_s", "unattributed_s"):
