@@ -121,7 +121,8 @@ struct pt_process {
     pt_u32 n_untraced;
     struct pt_quality quality;
     pt_u64 lock_cache[16]; /* address of a lock, plus 1 when it is the GIL: see python.h */
-    pt_u8 worker_cache;    /* whether it is a worker, plus 1: see facts/workers.h; 0 = not asked for yet */
+    bool has_children;
+    pt_u8 worker_cache; /* whether it is a worker, plus 1: see facts/workers.h; 0 = not asked for yet */
 };
 
 /* Whether its counters were in the missing end of its file. */

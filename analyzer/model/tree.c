@@ -73,6 +73,8 @@ void pt_session_link(struct pt_session *session)
             p->parent = p->previous_image->parent;
         else if (!p->parent && p->ppid)
             p->parent = latest_with_pid(&newest, older, p->ppid, p, false);
+        if (p->parent)
+            session->processes[p->parent->index]->has_children = true;
         inherit_stage(session, p);
         uint64_t *id = pt_map_at(&by_trace, p->trace_id);
         *id = *id ? *id : (uintptr_t)p;

@@ -204,10 +204,20 @@ def model_in(module):
     return module
 
 
-def mode_of(model, local=local):
+def is_evaluated(model, own):
+    """own: the getter of a Module's __dict__; a class of the program may have its own way to attributes, and would be called."""
+    try:
+        return dict.get(own(model), "training") is False
+    except Exception as error:  # called with what is no module
+        if is_theirs(error):
+            raise
+        return False
+
+
+def mode_of(model, own, local=local):
     """Whether it is in evaluation mode, and whether it was in training mode before: here a validation may begin."""
     was = local.evaluated
-    if model.__dict__.get("training") is False:
+    if is_evaluated(model, own):
         local.evaluated = id(model)
         return 1, int(was != id(model))
     if was == id(model):
@@ -215,7 +225,7 @@ def mode_of(model, local=local):
     return 0, 0
 
 
-def before_call(original, FORWARD=FORWARD, RAISED=RAISED, begin=begin, end=end, local=local, model_in=model_in, mode_of=mode_of,
+def before_call(original, own, FORWARD=FORWARD, RAISED=RAISED, begin=begin, end=end, local=local, model_in=model_in, mode_of=mode_of,
                 called_model=called_model):
     bit = 1 << FORWARD
 
@@ -228,7 +238,7 @@ def before_call(original, FORWARD=FORWARD, RAISED=RAISED, begin=begin, end=end, 
             if called_model:
                 called_model(self)
             model = model_in(self)
-            evaluates, begins = mode_of(model)
+            evaluates, begins = mode_of(model, own)
             begin(FORWARD, model, type(model).__name__, begins)
             result = original(self, *args, **kwargs)
         except BaseException:
@@ -255,7 +265,7 @@ def before_move(original, ranged=ranged, TRANSFER=TRANSFER):
 
 def patch_module(module):
     kind = module.Module
-    kind.__call__ = before_call(kind.__call__)
+    kind.__call__ = before_call(kind.__call__, kind.__dict__["__dict__"].__get__)
     show_original(kind.__call__)
     for name in "to", "cuda":
         setattr(kind, name, before_move(getattr(kind, name)))

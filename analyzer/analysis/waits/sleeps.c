@@ -152,14 +152,6 @@ static void add_timed_waits(struct sleeps *sleeps)
     }
 }
 
-static bool has_child(const struct pt_session *session, const struct pt_process *process)
-{
-    for (pt_u32 i = 0; i < session->n_processes; i++)
-        if (session->processes[i]->parent == process)
-            return true;
-    return false;
-}
-
 /* Who serves has timers, and waits for clients beside them. */
 static bool serves(const struct pt_process *process)
 {
@@ -177,9 +169,8 @@ static void add_loops(struct sleeps *sleeps)
         struct pt_split_time *time = &sleeps->short_ones[pt_profile_stage_of(sleeps->profile, process)];
         if (!pt_timed_waits_poll_in_loop(waiter) || serves(process))
             continue;
-        const pt_u64 cost_ns = process->n_threads > 1 || has_child(sleeps->profile->session, process)
-                                   ? waiter->unanswered.last_ns
-                                   : waiter->unanswered.ns;
+        const pt_u64 cost_ns =
+            process->n_threads > 1 || process->has_children ? waiter->unanswered.last_ns : waiter->unanswered.ns;
         sleeps->processes[process->index].short_calls += waiter->unanswered.calls;
         sleeps->processes[process->index].short_ns += waiter->unanswered.ns;
         sleeps->processes[process->index].loop_ns += waiter->unanswered.ns;

@@ -60,7 +60,7 @@ static void mark_workers(const struct pt_pauses *pauses, const struct pt_facts *
                          struct bins *bins)
 {
     const struct pt_session *session = process->session;
-    for (pt_u32 i = 0; i < session->n_processes; i++) {
+    for (pt_u32 i = 0; i < session->n_processes && process->has_children; i++) {
         const struct pt_process *one = session->processes[i];
         if (pt_is_worker(one) && pt_maker_of(one) == process)
             mark_all(pauses, facts, one, true, bins);

@@ -353,6 +353,40 @@ def missing_module():
         return str(error), len(traceback.extract_tb(error.__traceback__))
 
 
+class Watched(nn.Module):
+    """Its own way to its attributes: it sees who looks at what."""
+    seen = []
+
+    def __getattribute__(self, name):
+        Watched.seen.append(name)
+        return super().__getattribute__(name)
+
+    def forward(self, data):
+        return data
+
+
+@check
+def what_looks_at_a_module():
+    """The names of its attributes that a call looks at, in both modes."""
+    module = Watched()
+    Watched.seen.clear()
+    module(x)
+    module.eval()
+    module(x)
+    return " ".join(Watched.seen)
+
+
+@check
+def a_call_of_what_is_no_module():
+    class Odd:
+        pass
+
+    try:
+        nn.Module.__call__(Odd(), x)
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+
 for function in checks:
     try:
         print(function.__name__, function())
