@@ -31,29 +31,35 @@ struct scene {
     pid_t parent, child;
 };
 
+struct child_start {
+    const struct scene *scene;
+    int answer; /* its process id goes here */
+};
+
 /* In its parent's memory, as between vfork and exec, for as long as the test wants. */
-static int lie_in_wait(void *of_scene)
+static int lie_in_wait(void *of_start)
 {
-    const struct scene *scene = of_scene;
+    const struct child_start *start = of_start;
+    const pid_t own = getpid();
     char byte;
-    close(scene->go[1]);
-    if (read(scene->go[0], &byte, 1) == 0)
+    if (write(start->answer, &own, sizeof own) == sizeof own && read(start->scene->go[0], &byte, 1) == 0)
         execl("/bin/sleep", "sleep", "100", (char *)NULL);
     _exit(127);
 }
 
-/* The parent: large, with a child in its memory. Both end with the test. */
+/* The parent: large, with a child in its memory. It stands still until the child is another program: two that ran in
+ * one memory with one thread's data ended each other under ThreadSanitizer. Both end with the test. */
 static _Noreturn void be_large(struct scene *scene, int answer)
 {
+    const struct child_start start = {.scene = scene, .answer = answer};
     char *memory = malloc(LARGE_BYTES), *stack = malloc(65536);
     if (!memory || !stack)
         _exit(1);
     memset(memory, 1, LARGE_BYTES);
-    const pid_t child = clone(lie_in_wait, stack + 65536, CLONE_VM | SIGCHLD, scene);
     close(scene->go[1]);
+    clone(lie_in_wait, stack + 65536, CLONE_VM | CLONE_VFORK | SIGCHLD, (void *)&start);
     close(scene->gone[1]);
-    if (write(answer, &child, sizeof child) == sizeof child)
-        pause();
+    pause();
     _exit(1);
 }
 
