@@ -184,6 +184,7 @@ void pt_facts_event(struct pt_facts *facts, const struct pt_event *event)
     } else if (event->desc->role != PT_ROLE_SPAN) {
         pt_thread_ids_event(&facts->ids, event);
         pt_lock_queues_point(&facts->queues, event);
+        pt_kernel_counts_point(&facts->counts, event);
     } else if (event->desc->category != PT_CATEGORY_GPU) {
         take_call(facts, event);
     } else if (event->desc->kind == PT_KIND_gpu_overhead) {

@@ -80,6 +80,7 @@ static void add_clock(const struct pt_account *account, const struct pt_thread *
         return;
     cpu->computing_s = plus(cpu->computing_s, share * clock->computing_ns / 1e9);
     cpu->between_preempted_s = plus(cpu->between_preempted_s, share * clock->preempted_ns / 1e9);
+    cpu->starting_s += share * clock->starting_ns / 1e9;
 }
 
 static void begin_life(const struct pt_account *account, pt_u32 stage, struct pt_account_cpu *cpu)

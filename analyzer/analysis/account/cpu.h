@@ -16,6 +16,7 @@ struct pt_account_cpu {
     double samples_s;   /* outside of calls, each a period; NAN = of the kernel, too: they stand for all */
     /* By readings of the thread's own clock: between calls, where on_s is not known. */
     double computing_s, between_preempted_s;
+    double starting_s;      /* between calls, until a child of vfork was another program; at most */
     double python, samples; /* of the CPU profile, outside of calls */
     bool has_python;        /* an interpreter was loaded: computing may be Python */
     const char *python_reason, *fault_reason, *no_sampler;

@@ -144,7 +144,10 @@ static void add_cpu(struct pt_account_split *split, double wall_ns, const struct
                                                     : fmax(cpu->runnable_s * 1e9 - preempted_ns, 0);
     const double runnable_ns = fmin(fmax(rest_ns, 0), queued_ns);
     split->ns[PT_PART_runnable] += runnable_ns;
-    split->ns[PT_PART_unattributed] += fmax(wall_ns - sum_of(split), 0);
+    rest_ns = fmax(wall_ns - sum_of(split), 0);
+    const double starting_ns = fmin(rest_ns, cpu->starting_s * 1e9);
+    split->ns[PT_PART_child_wait] += starting_ns;
+    split->ns[PT_PART_unattributed] += rest_ns - starting_ns;
 }
 
 /* ---- the stage ---- */

@@ -34,6 +34,11 @@ void pt_thread_clock_call(struct pt_thread_clock *clock, const struct pt_event *
     clock->may_have_waited += may_wait(part) && call->duration_ns >= SHORTEST_WAIT_NS;
 }
 
+void pt_thread_clock_exec(struct pt_thread_clock *clock, bool has_failed)
+{
+    clock->execs += has_failed ? -1 : 1;
+}
+
 /* Of the time between calls in which it did not run. Who never gave its CPU up could have run all of it, however long
  * others had the CPU; a call that may have waited may also stand for a wait that no hook saw, in the place of which no
  * more is believed than what is usual. */
@@ -55,6 +60,7 @@ static void take(struct pt_thread_clock *clock, const struct pt_event *reading)
     clock->knows_switches = now->waits != (pt_u32)UNKNOWN_SWITCHES;
     clock->is_read = true;
     clock->in_calls_ns = 0;
+    clock->execs = 0;
     clock->may_have_waited = 0;
 }
 
@@ -78,9 +84,11 @@ void pt_thread_clock_read(struct pt_thread_clock *clock, pt_i64 thread_start_ns,
         return;
     const double between_ns = fmax((double)(reading->start_ns - clock->at_ns) - clock->in_calls_ns, 0);
     const double computing_ns = fmin((double)(now->on_cpu_ns - clock->on_cpu_ns), between_ns);
+    const double preempted =
+        knows_switches && clock->knows_switches ? preempted_ns(clock, now, between_ns - computing_ns) : 0;
     clock->computing_ns += computing_ns;
     clock->between_ns += between_ns;
-    if (knows_switches && clock->knows_switches)
-        clock->preempted_ns += preempted_ns(clock, now, between_ns - computing_ns);
+    clock->preempted_ns += preempted;
+    clock->starting_ns += clock->execs > 0 ? between_ns - computing_ns - preempted : 0;
     take(clock, reading);
 }

@@ -20,15 +20,19 @@ struct pt_thread_clock {
     bool is_begun, is_read, knows_switches; /* the last is of the last reading */
     /* Since then. */
     double in_calls_ns;
+    int execs;              /* that did not come back, and yet the thread went on: those of its children of vfork */
     pt_u32 may_have_waited; /* recorded calls that wait, and were long enough for that */
     /* Of all readings; the rest of the time between calls is unknown. */
     double computing_ns, preempted_ns;
-    double between_ns; /* the time between calls that these are of */
+    double starting_ns; /* it stood still until a child of vfork was another program */
+    double between_ns;  /* the time between calls that these are of */
 };
 
 /* A call ended that is of a part of the account, and lasted `own_ns` without those in it. */
 void pt_thread_clock_call(struct pt_thread_clock *clock, const struct pt_event *call, enum pt_time_part part,
                           pt_i64 own_ns);
+/* Its children of vfork make their events in its place: exec began, or came back. */
+void pt_thread_clock_exec(struct pt_thread_clock *clock, bool has_failed);
 /* A thread_clock that is about the thread of the clock. */
 void pt_thread_clock_read(struct pt_thread_clock *clock, pt_i64 thread_start_ns, const struct pt_event *reading);
 

@@ -37,6 +37,13 @@ void pt_kernel_counts_call(struct pt_kernel_counts *counts, const struct pt_even
     pt_thread_clock_call(&counts->threads[pt_thread_number(counts->ids, call->thread)].clock, call, part, own_ns);
 }
 
+void pt_kernel_counts_point(struct pt_kernel_counts *counts, const struct pt_event *event)
+{
+    if (event->desc->id == PT_EV_proc_exec || event->desc->id == PT_EV_proc_exec_failed)
+        pt_thread_clock_exec(&counts->threads[pt_thread_number(counts->ids, event->thread)].clock,
+                             event->desc->id == PT_EV_proc_exec_failed);
+}
+
 void pt_kernel_counts_read(struct pt_kernel_counts *counts, const struct pt_event *e)
 {
     /* The last reading of a thread may have been made by another one, at the end of the process. */

@@ -38,6 +38,8 @@ void pt_kernel_counts_close(struct pt_kernel_counts *counts);
 /* A call of a thread of a part of the account, which lasted `own_ns` without those in it. */
 void pt_kernel_counts_call(struct pt_kernel_counts *counts, const struct pt_event *call, enum pt_time_part part,
                            pt_i64 own_ns);
+/* Neither a call nor a reading: exec that begins or comes back. */
+void pt_kernel_counts_point(struct pt_kernel_counts *counts, const struct pt_event *event);
 /* A thread_clock. */
 void pt_kernel_counts_read(struct pt_kernel_counts *counts, const struct pt_event *event);
 /* After the last event: the profiles' times on the CPU become those of the kernel's count. What is taken off was time
