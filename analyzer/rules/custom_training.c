@@ -142,6 +142,24 @@ bool pt_rule_batches_of_one(struct pt_profile *profile, pt_i64 stage, struct pt_
     return true;
 }
 
+/* An interpreter has to begin, and at its end what was imported is taken apart: measured with PyTorch, a third of the
+ * imports. */
+#define TO_BEGIN_AND_END 1.3
+
+/* Of commands that follow each other all but one could have done without. */
+static void say_that_they_import_again(struct pt_finding *finding, double again_s)
+{
+    finding->is_observation = false;
+    finding->with_what_follows = TO_BEGIN_AND_END;
+    finding->gain_upper_s = TO_BEGIN_AND_END * again_s;
+    finding->title = "Commands that follow each other import their modules anew";
+    finding->remedy = "one process for all of them: call the function instead of the command, or a pool that stays";
+    finding->advice =
+        "Each new interpreter imports all modules again: do the work of all these commands in one process (import the "
+        "script and call its function, multiprocessing.Pool, a process that takes the next job from a queue), or "
+        "import less; python -X importtime lists each module.";
+}
+
 bool pt_rule_importing(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
@@ -150,6 +168,9 @@ bool pt_rule_importing(struct pt_profile *profile, pt_i64 stage, struct pt_findi
         return false;
     finding->is_observation = true;
     finding->time_s = imports_s;
+    const double again_s = pt_finding_number_or_0(finding, metrics, "python.imports.again_s");
+    if (again_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding))
+        say_that_they_import_again(finding, again_s);
     pt_finding_add_metrics(finding, metrics, "imports_s:python.imports.total_s modules:python.imports.most");
     return true;
 }

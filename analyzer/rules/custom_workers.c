@@ -9,6 +9,7 @@
 #include "custom.h"
 #include "facts/python/frames.h"
 #include "general.h"
+#include "lines/lists.h"
 #include "own_functions.h"
 #include "pickling.h"
 
@@ -181,10 +182,11 @@ bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct computed steps = in_steps(finding, metrics);
-    (void)stage;
+    struct pt_own_line line;
     if (!is_dispatch(finding, metrics))
         return false;
-    finding->gain_upper_s = steps.dispatch_s + steps.python_s;
+    /* That has a rule of its own. */
+    finding->gain_upper_s = fmax(steps.dispatch_s + steps.python_s - pt_tensors_of_lists_s(profile, stage, &line), 0);
     pt_finding_add_evidence(finding, "dispatch_s", pt_real(steps.dispatch_s));
     pt_finding_add_evidence(finding, "python_s", pt_real(steps.python_s));
     pt_finding_add_evidence(finding, "operations_s", pt_real(steps.operations_s));
@@ -446,6 +448,17 @@ static bool fetch_under_a_lock(const struct pt_finding *finding, const struct pt
                          pt_finding_number(finding, metrics, "net.cost_s") / 2;
 }
 
+/* What servers of this run computed for the answers: to ask for more at once has them compute no less. */
+static double computed_by_servers_s(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const struct pt_table *waits = pt_view_table(metrics, (pt_u32)finding->stage, PT_VIEW_waits);
+    double computing_s = 0;
+    for (size_t row = 0; waits && row < waits->n_rows; row++)
+        if ((enum pt_time_part)pt_value_number(pt_table_cell(waits, row, "part")) == PT_PART_network)
+            computing_s += pt_value_number(pt_table_cell(waits, row, pt_time_parts[PT_PART_computing].key));
+    return computing_s;
+}
+
 bool pt_rule_serial_fetches(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
@@ -455,7 +468,10 @@ bool pt_rule_serial_fetches(struct pt_profile *profile, pt_i64 stage, struct pt_
     if (!(pt_finding_number(finding, metrics, "net.request.calls") >= FEWEST_REQUESTS || connects >= FEWEST_REQUESTS) ||
         !(pt_finding_number(finding, metrics, "net.at_once") < 2) || fetch_under_a_lock(finding, metrics))
         return false;
-    finding->gain_upper_s = pt_finding_number(finding, metrics, "net.cost_s");
+    const double cost_s = pt_finding_number(finding, metrics, "net.cost_s");
+    finding->gain_upper_s = fmax(cost_s - computed_by_servers_s(finding, metrics), 0);
+    if (finding->gain_upper_s < cost_s / 5)
+        return false;
     if (pt_finding_number(finding, metrics, "net.in_python_loop.percent") >= 50)
         finding->place_kind = PT_PLACE_IN_LOOP;
     pt_finding_add_metrics(finding, metrics,

@@ -208,6 +208,17 @@ static void keep_python(struct pt_finding_stacks *stacks)
     stacks->cost = cost;
 }
 
+/* Who waits for a command's output waits in a pipe; calls in loops may be too short to be seen, and the loop is not. */
+static void add_all_beside(const struct pt_profile *profile, const struct pt_finding *finding,
+                           const struct question *question, struct pt_finding_stacks *stacks)
+{
+    struct pt_finding beside = *finding;
+    const bool is_of_command = finding->place_kind == PT_PLACE_WAIT && finding->part == PT_PART_child_wait;
+    beside.part = is_of_command ? PT_PART_data_wait : PT_PART_idle;
+    if (is_of_command || finding->place_kind == PT_PLACE_IN_LOOP)
+        add_all(profile, &beside, is_of_command ? cost_of_waits(finding->part) : question->cost, stacks);
+}
+
 void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding *finding,
                        struct pt_finding_stacks *ret_stacks)
 {
@@ -217,17 +228,15 @@ void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding
         return;
     add_all(profile, finding, finding->place_kind == PT_PLACE_WAIT ? cost_of_waits(finding->part) : question->cost,
             ret_stacks);
-    if (!ret_stacks->n && finding->place_kind == PT_PLACE_IN_LOOP) { /* its calls are too short to be seen: the loop */
-        struct pt_finding loop = *finding;
-        loop.part = PT_PART_idle;
-        add_all(profile, &loop, question->cost, ret_stacks);
-    }
+    if (!ret_stacks->n)
+        add_all_beside(profile, finding, question, ret_stacks);
     if (!ret_stacks->n && question->otherwise != question->cost) {
         ret_stacks->what = question->what_otherwise;
         add_all(profile, finding, question->otherwise, ret_stacks);
     }
     keep_python(ret_stacks);
     ret_stacks->is_of_rest = finding->n_explained;
+    ret_stacks->is_of_line = finding->in_line;
 }
 
 void pt_finding_stacks_free(struct pt_finding_stacks *stacks)

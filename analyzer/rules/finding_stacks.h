@@ -20,6 +20,7 @@ struct pt_finding_stacks {
     double cost;      /* of all */
     const char *what; /* that a place has a share of: "the waiting"; NULL = such a finding has no stacks */
     bool is_of_rest;  /* what other findings explain is left out */
+    bool is_of_line;  /* of one line of the program: it has no share of them */
 };
 
 void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding *finding,

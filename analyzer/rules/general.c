@@ -99,7 +99,8 @@ static double imports_s(const struct pt_general *row, const struct pt_findings *
 
 /* ---- those who are waited for ---- */
 
-/* What the direct blockers of the main thread did meanwhile, in seconds. */
+/* What the direct blockers of the main thread, and of those of its process that it waits for, did meanwhile, in
+ * seconds. */
 struct meanwhile {
     double computing_s, in_files_s;
     double waiting_s; /* for anything but each other */
@@ -121,7 +122,7 @@ static struct meanwhile meanwhile_of(const struct pt_profile *profile, const str
                                                  PT_PART_page_fault};
     struct meanwhile sum = {0};
     for (size_t row = 0; table && row < table->n_rows; row++) {
-        if (pt_value_number(pt_table_cell(table, row, "step")) != 1 ||
+        if (pt_value_number(pt_table_cell(table, row, "is_own")) != 1 ||
             (enum pt_time_part)pt_value_number(pt_table_cell(table, row, "part")) != finding->part)
             continue;
         const double in_files_s = sum_of(table, row, in_files, sizeof in_files / sizeof *in_files);
@@ -137,7 +138,9 @@ static void say_that_they_compute(struct pt_profile *profile, struct pt_finding 
 {
     finding->is_observation = true;
     finding->place_kind = PT_PLACE_CPU;
-    finding->title = pt_metrics_format(&profile->metrics, "%s, which compute", finding->title);
+    finding->title = finding->part == PT_PART_network
+                         ? "The program waits for servers of this run, which compute"
+                         : pt_metrics_format(&profile->metrics, "%s, which compute", finding->title);
     finding->remedy = "their computing takes the time: less of it, faster code, or more of them on idle CPUs";
 }
 
@@ -154,18 +157,18 @@ double pt_own_wall_s(const struct pt_profile *profile, const struct pt_finding *
 static void drop_waits_of_other_parts(struct pt_finding *finding)
 {
     const struct pt_table *table = finding->table;
-    pt_u32 n = 0, n_first_steps = 0;
+    pt_u32 n = 0, n_own = 0;
     if (!table || pt_table_column(table, "waited_for") == table->n_columns)
         return;
     for (pt_u32 i = 0; i < finding->n_rows; i++) {
         const size_t row = finding->rows[i];
-        const bool is_first_step = pt_value_number(pt_table_cell(table, row, "step")) == 1;
-        if (is_first_step && (enum pt_time_part)pt_value_number(pt_table_cell(table, row, "part")) != finding->part)
+        const bool is_own = pt_value_number(pt_table_cell(table, row, "is_own")) == 1;
+        if (is_own && (enum pt_time_part)pt_value_number(pt_table_cell(table, row, "part")) != finding->part)
             continue;
-        n_first_steps += is_first_step;
+        n_own += is_own;
         finding->rows[n++] = row;
     }
-    finding->n_rows = n_first_steps ? n : 0;
+    finding->n_rows = n_own ? n : 0;
 }
 
 static void add_rows(struct pt_profile *profile, struct pt_finding *finding, const char *table)

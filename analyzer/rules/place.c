@@ -127,7 +127,9 @@ static const char *with_share(struct pt_metrics *metrics, const char *text, cons
 {
     const double percent = 100 * spot->cost / stacks->cost;
     const char *what = stacks->is_of_rest ? "the rest" : stacks->what;
-    return percent >= ALL_PERCENT ? text : pt_metrics_format(metrics, "%s, %.0f %% of %s", text, percent, what);
+    return percent >= ALL_PERCENT || stacks->is_of_line
+               ? text
+               : pt_metrics_format(metrics, "%s, %.0f %% of %s", text, percent, what);
 }
 
 /* A share beside a line is the line's; what the whole function has more is said with its name. */
@@ -135,7 +137,7 @@ static const char *with_share_of_line(struct pt_metrics *metrics, const char *te
                                       const struct pt_finding_stacks *stacks)
 {
     const double percent = 100 * spot->cost / stacks->cost, of_line_percent = 100 * spot->most / stacks->cost;
-    if (of_line_percent >= ABOUT_ALL * percent)
+    if (of_line_percent >= ABOUT_ALL * percent || stacks->is_of_line)
         return with_share(metrics, text, spot, stacks);
     return pt_metrics_format(metrics, "%s, %.0f %% of %s (the function: %.0f %%)", text, of_line_percent,
                              stacks->is_of_rest ? "the rest" : stacks->what, percent);

@@ -35,14 +35,14 @@ WITHOUT_GAIN = {
     "gpu_large_gaps": NO_GPU, "gpu_launch_bound": NO_GPU, "gpu_pageable_copies": NO_GPU, "gpu_synchronous_copies": NO_GPU, "gpu_module_load": NO_GPU,
     "gpu_values_one_by_one": NO_GPU,
     "gpu_allocation_churn": NO_GPU, "gpu_collective_imbalance": NO_GPU, "gpu_memory_full": NO_GPU, "gpu_data_incomplete": NO_GPU,
-    "cpu_saturated": "an observation: all CPUs work", "importing": "an observation, once in each run: planted `clean_imports`",
+    "cpu_saturated": "an observation: all CPUs work",
     "high_memory": OF_MEMORY,
     "trace_cut_short": NO_SECONDS, "events_lost": NO_SECONDS, "nothing_captured": NO_SECONDS,
     "cpu_above_threshold": LIMIT, "memory_above_threshold": LIMIT, "memory_growth_above_threshold": LIMIT, "disk_above_threshold": LIMIT,
 }
 # rule: programs or stories that look alike, beside planted `like_RULE`
 ALIKE = {
-    "reference_blas": "planted `reference_blas`: with OpenBLAS it has none",
+    "reference_blas": "planted `reference_blas`: with OpenBLAS it has none", "importing": "planted `clean_imports`",
     "beside_the_steps": "planted `clean_watched_weights`",
     "too_few_workers": "planted `clean_two_loaders`, `clean_training`", "dataloader_cpu_bound": "planted `clean_training`",
     "dataloader_disk_bound": "planted `clean_training`", "too_many_workers": "planted `clean_two_loaders`",
@@ -53,7 +53,7 @@ ALIKE = {
     "collector_in_the_way": "training.rules: `a_few_collections`", "skipped_steps": "training.rules: `the_scaler_finds_its_scale_at_the_start`",
     "small_reads": "random `reads_well`", "reread_files": "golden `files_read_once`, random `caches_then_stays`", "metadata_storm": "random `small_files_once`",
     "small_writes": "random `writes_lines`", "slow_imports": "random `imports`", "synchronous_fsync": "golden `one_fsync`",
-    "slow_dns": "golden `few_lookups`", "serial_fetches": "golden `parallel_fetches`, `fetches_from_own_server`",
+    "slow_dns": "golden `few_lookups`", "serial_fetches": "planted `clean_own_server`, golden `parallel_fetches`",
     "gil_contention": "random `queue`", "lock_convoy": "golden `lock_short_waits`, random `short_locks`", "thread_imbalance": "random `balanced_threads`",
     "idle_child_wait": "planted `clean_preforking_server`", "sleep_polling": "golden `polled_server`", "long_sleeps": "random `few_sleeps`",
     "fork_of_large_process": "golden `small_forks`, random `server_that_forks`", "noisy_neighbour": "golden `machine_full_of_own_threads`",

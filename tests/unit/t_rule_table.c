@@ -142,6 +142,9 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
         {"line.openblas_s", "sgemm_", "/usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3", PT_STACK_STEPS_S},
         {"line.masks_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_TRAINING_S},
         {"line.sorts_s", "sort", NULL, PT_STACK_STEPS_S},
+        {"line.tensors_s", "torch::utils::tensor_ctor", NULL, PT_STACK_TRAINING_S},
+        {"line.sums_s", "sum", NULL, PT_STACK_TRAINING_S},
+        {"line.plain_s", NULL, NULL, PT_STACK_TRAINING_S},
         {"line.filters_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
         {"line.written_s", "NumpyBlock._get_values_for_csv", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
         {"line.rows_s", "DataFrame.iterrows", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
@@ -164,7 +167,8 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
              .module = is_python ? NULL : file,
              .flags = PT_FRAME_IS_NAMED | (is_python ? PT_FRAME_OF_PYTHON | PT_FRAME_SERVES : 0u)},
             {.function = "extract", .file = "/app/train.py", .line = 14, .flags = PT_FRAME_OF_PYTHON}};
-        struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, frames, 2);
+        const pt_u32 inner = figures[i].called ? 0 : 1;
+        struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, frames + inner, 2 - inner);
         stack->part = PT_STACK_ANY_PART;
         stack->cost[figures[i].cost] = value;
         return true;

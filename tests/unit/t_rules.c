@@ -319,10 +319,10 @@ static void each_part_has_a_general_finding(void **state)
 static void who_computes_is_waited_for_without_a_promise(void **state)
 {
     struct wait_row {
-        double step, part, computing_s, file_read_s;
+        double is_own, part, computing_s, file_read_s;
     };
     static const struct pt_column columns[] = {
-        PT_COLUMN(struct wait_row, step, NUMBER, "Step"),
+        PT_COLUMN(struct wait_row, is_own, NUMBER, "Own"),
         PT_COLUMN(struct wait_row, part, NUMBER, "Part"),
         PT_COLUMN(struct wait_row, computing_s, SECONDS, "Computing"),
         PT_COLUMN(struct wait_row, file_read_s, SECONDS, "File read"),
@@ -366,6 +366,36 @@ static void the_title_says_how_much_workers_compute(void **state)
     }
 }
 
+/* More requests at once have a server of the same run compute no less. */
+static void what_servers_of_the_run_compute_is_no_gain_of_more_requests(void **state)
+{
+    struct wait_row {
+        double is_own, part, computing_s;
+    };
+    static const struct pt_column columns[] = {
+        PT_COLUMN(struct wait_row, is_own, NUMBER, "Own"),
+        PT_COLUMN(struct wait_row, part, NUMBER, "Part"),
+        PT_COLUMN(struct wait_row, computing_s, SECONDS, "Computing"),
+    };
+    static const struct pt_table_kind waits = {PT_VIEW_waits, .most = 9, PT_COLUMNS(columns)};
+    (void)state;
+    for (int computes = 0; computes < 2; computes++) {
+        struct world *w = new_world(10);
+        set(w, "time.network_s", 8);
+        set(w, "net.cost_s", 8);
+        set(w, "net.request.calls", 100);
+        set(w, "net.connect.calls", 100);
+        set(w, "net.at_once", 1);
+        struct pt_table *table = pt_metrics_add_table(&w->profile.metrics, pt_scope_stage(0), &waits);
+        pt_table_add(table, &(struct wait_row){1, PT_PART_network, computes ? 7 : 1});
+        pt_judge(&w->profile, &w->findings);
+        const struct pt_finding *finding = only(w, computes ? "network_waiting" : "serial_fetches");
+        assert_non_null(finding);
+        assert_int_equal(finding->is_observation, computes);
+        free_world(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +413,7 @@ int main(void)
         cmocka_unit_test(each_part_has_a_general_finding),
         cmocka_unit_test(modules_that_are_read_once_are_no_problem),
         cmocka_unit_test(who_computes_is_waited_for_without_a_promise),
+        cmocka_unit_test(what_servers_of_the_run_compute_is_no_gain_of_more_requests),
         cmocka_unit_test(the_title_says_how_much_workers_compute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

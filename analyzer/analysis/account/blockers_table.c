@@ -75,6 +75,7 @@ static const char *why_unknown(const struct pt_account *account, const struct pt
 struct wait_row {
     const char *wait, *waited_for, *waiter, *mostly;
     pt_u32 pid, step, tid, part;
+    pt_u32 is_own; /* 1: a wait of the account: of the critical thread, or of one of its process that it waits for */
     pt_u64 waits;
     double total_s;
     struct pt_value parts[PT_PART__COUNT];
@@ -94,8 +95,18 @@ static const struct pt_column columns[] = {
 #undef PART
     PT_COLUMN(struct wait_row, tid, NUMBER, NULL),
     PT_COLUMN(struct wait_row, part, NOWHERE, NULL),
+    PT_COLUMN(struct wait_row, is_own, NOWHERE, NULL),
 };
 static const struct pt_table_kind by_wait = {PT_VIEW_waits, PT_COLUMNS(columns)};
+
+static bool is_own(const struct pt_account *account, const struct pt_account_followed *followed)
+{
+    const struct pt_path_helpers *helpers = &account->facts->paths->processes[followed->waiter->process->index].helpers;
+    bool is_helper = false;
+    for (size_t i = 0; i < helpers->n; i++)
+        is_helper |= helpers->items[i].thread == followed->waiter;
+    return followed->step == 1 || is_helper;
+}
 
 static void add_row(struct pt_account *account, struct pt_table *table, struct pt_account_followed *followed)
 {
@@ -121,6 +132,7 @@ static void add_row(struct pt_account *account, struct pt_table *table, struct p
         .mostly = most,
         .tid = followed->target->tid,
         .part = followed->part,
+        .is_own = is_own(account, followed),
     };
     for (int part = 0; part < PT_PART__COUNT; part++)
         row.parts[part] = reasons[part] ? pt_unknown(reasons[part]) : pt_real(ns[part] / 1e9);

@@ -192,7 +192,19 @@ static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *
     }
 }
 
-static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *roles, pt_u32 critical)
+static bool is_main_of_program(enum role role)
+{
+    return role == ROLE_MAIN || role == ROLE_MAIN_ON_PATH;
+}
+
+/* Commands that a launcher runs one after the other are on it in turn. */
+static double share_on_path(const struct pt_path_thread *threads, const pt_u8 *roles, pt_u32 thread, pt_u32 critical)
+{
+    return thread == critical ? 1 : is_main_of_program((enum role)roles[thread]) ? threads[thread].share : 0;
+}
+
+static void what_ran(struct pt_profile *profile, pt_u32 stage, const struct pt_path_thread *threads, const pt_u8 *roles,
+                     pt_u32 critical)
 {
     const struct pt_cpu_view *view = &profile->facts->views[stage];
     PT_AUTO(pt_freep) pt_u16 *codes = pt_training_codes(view);
@@ -204,10 +216,10 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const pt_u8 *role
         double *cost = cost_at(&sums, view->frame_of[count->node], PT_STACK_ANY_PART);
         cost[PT_STACK_CPU_S] += s;
         cost[PT_STACK_WORKER_S] += is_of_worker(roles[count->thread]) ? s : 0;
-        const bool is_main = roles[count->thread] == ROLE_MAIN || roles[count->thread] == ROLE_MAIN_ON_PATH;
+        const bool is_main = is_main_of_program((enum role)roles[count->thread]);
         const pt_u16 code = is_main ? codes[view->frame_of[count->node]] : PT_IN_IMPORT;
         cost[code & PT_IN_IMPORT ? PT_STACK_IMPORTS_S : PT_STACK_STEPS_S] += is_main ? s : 0;
-        imports_s += count->thread == critical && code & PT_IN_IMPORT ? s : 0;
+        imports_s += code & PT_IN_IMPORT ? share_on_path(threads, roles, count->thread, critical) * s : 0;
         cost[PT_STACK_FORWARD_S] += code & (PT_IN_IMPORT | PT_IN_BACKWARD | PT_IN_SAVING) ? 0 : s;
         cost[PT_STACK_PREPARING_S] += code & (PT_IN_IMPORT | PT_IN_FRAMEWORK | PT_IN_OPERATION) ? 0 : s;
         cost[PT_STACK_FETCH_S] += code & PT_IN_FETCH ? s : 0;
@@ -262,7 +274,7 @@ void pt_cpu_stacks(struct pt_profile *profile, pt_u32 stage, const struct pt_pat
     PT_AUTO(pt_freep) pt_u8 *roles = roles_of(profile, stage);
     PT_AUTO(pt_freep) bool *last = last_waiters_of(profile, stage);
     struct sums sums = {0};
-    what_ran(profile, stage, roles, critical);
+    what_ran(profile, stage, threads, roles, critical);
     for (pt_u32 i = 1; i < profile->facts->views[stage].data->n_threads; i++)
         add_thread(&sums, profile->facts, stage, &(struct whose){i, &threads[i], (enum role)roles[i], last[i]});
     keep(profile, stage, &sums);

@@ -300,8 +300,9 @@ static double divide(const struct pt_path_tree *tree, const struct pt_process *p
 {
     pt_i64 until_ns = span->until_ns;
     pt_i64 explained_ns = 0;
+    enum idle_kind kind = span->kind;
     while (until_ns - span->from_ns >= LEAST_WINDOW_NS) {
-        const struct pt_process *child = leader_in(tree, process, span->from_ns, until_ns, span->kind);
+        const struct pt_process *child = leader_in(tree, process, span->from_ns, until_ns, kind);
         if (!child)
             child = reaped(tree, process, span->reaped, span->from_ns, until_ns);
         if (!child)
@@ -313,8 +314,9 @@ static double divide(const struct pt_path_tree *tree, const struct pt_process *p
             pt_vec_push(windows, ((struct pt_path_window){from_ns, to_ns, child}));
         explained_ns += to_ns > from_ns ? to_ns - from_ns : 0;
         until_ns = from_ns;
-        if (span->kind != ASLEEP)
-            break; /* what was before is starting it */
+        if (kind == REAPED)
+            break;     /* what was before is starting it */
+        kind = ASLEEP; /* the output of one command right after that of the one before, which ended a moment earlier */
     }
     /* Loading a program is part of waiting for it. */
     return explained_ns * 2 > span->until_ns - span->from_ns ? (double)(span->until_ns - span->from_ns)

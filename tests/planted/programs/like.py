@@ -376,6 +376,18 @@ def too_few_workers():
     loader.train(torch.utils.data.TensorDataset(torch.zeros(200, 8)), 1, lambda _: planted.compute(0.03), persistent_workers=True)
 
 
+def tensors_of_lists():
+    """One tensor of a long list, before the first step; in each step one of the few numbers of its targets."""
+    import torch
+
+    torch.set_num_threads(1)
+    net = torch.nn.Linear(300, 300)
+    inputs = torch.tensor([[float(i ^ k) for i in range(300)] for k in range(2000)])
+    for step in range(300):
+        net.zero_grad()
+        torch.nn.functional.cross_entropy(net(inputs[:300]), torch.tensor([step % 300] * 300)).backward()
+
+
 def tiny_operations():
     """Small batches, but large operations."""
     import torch
