@@ -123,6 +123,32 @@ static double waited_s(const struct pt_finding *finding, const struct pt_metrics
     return s;
 }
 
+/* By the thousand, and each a few hundred bytes: what is handed over is small, and there is too much of it. */
+static bool are_tiny(const struct pt_profile *profile, pt_i64 stage)
+{
+    enum { FEWEST_MESSAGES = 5000, TINY_BYTES = 1024 };
+    const struct pt_table *files = pt_view_rows(&profile->metrics, (pt_u32)stage, PT_VIEW_files);
+    for (size_t i = 0; files && i < files->n_rows; i++) {
+        const char *path = pt_value_label(pt_table_cell(files, i, "path"));
+        const double writes = pt_value_number(pt_table_cell(files, i, "writes"));
+        if (path && !strcmp(path, "(pipes)") && writes >= FEWEST_MESSAGES)
+            return pt_value_number(pt_table_cell(files, i, "written_bytes")) < TINY_BYTES * writes;
+    }
+    return false;
+}
+
+static void say_that_they_are_tiny(struct pt_finding *finding)
+{
+    finding->title = "Work is handed to processes in tiny pieces: that takes longer than the work";
+    finding->remedy = "larger pieces: chunksize=100 or more in map and imap, or a list of items for each task";
+    finding->advice =
+        "Each piece is pickled, sent through a pipe, unpickled, and its result comes back the same way, some 20 us and "
+        "more however small it is: let each piece take milliseconds. Pool.map chooses a chunksize itself if it is not "
+        "given one; imap, imap_unordered and ProcessPoolExecutor.map take 1 unless they are told otherwise; with "
+        "apply_async and "
+        "submit hand over a list of items.";
+}
+
 bool pt_rule_pickled_data(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
@@ -132,6 +158,8 @@ bool pt_rule_pickled_data(struct pt_profile *profile, pt_i64 stage, struct pt_fi
     finding->gain_upper_s = fmin(pickling.cpu_s, pickling.main_s + waited_s(finding, metrics));
     if (!(finding->gain_upper_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
         return false;
+    if (are_tiny(profile, stage))
+        say_that_they_are_tiny(finding);
     pt_finding_add_evidence(finding, "pickling_s", pt_real(pickling.cpu_s));
     pt_finding_add_evidence(finding, "page_fault_cpu_s", pt_real(pickling.fault_s));
     pt_finding_add_metrics(

@@ -16,6 +16,7 @@
 /* Of a stage that waits less than the rest. */
 #define NEARLY_ALL_OF_IT 0.75
 #define MOST_OF_IT 0.5
+#define LARGE_BACKWARD_PERCENT 25 /* of a training */
 
 const struct pt_general pt_generals[] = {
 #define GENERAL(id, kind, part, place, evidence, table, title, remedy, advice)                                         \
@@ -331,6 +332,28 @@ static void leave_out_explained(const struct pt_findings *findings, struct pt_fi
     }
 }
 
+/* Who competes for the GIL waits for it, however much of that could be saved. */
+static bool is_told(const struct pt_general *row, const struct pt_findings *findings, const struct pt_finding *general)
+{
+    for (size_t i = 0; row->part == PT_PART_gil_wait && i < findings->n; i++)
+        if (findings->items[i].stage == general->stage && !strcmp(findings->items[i].rule, "gil_contention"))
+            return true;
+    return false;
+}
+
+/* The account is the main thread's, of which workers are none. What a backward pass does follows from the forward
+ * passes, and lies in the one line that calls it. */
+static enum pt_place_kind place_of_computing(const struct pt_general *row, const struct pt_finding *finding,
+                                             const struct pt_metrics *metrics, bool is_without_imports)
+{
+    if (row->part == PT_PART_computing &&
+        pt_finding_number(finding, metrics, "training.backward_percent") >= LARGE_BACKWARD_PERCENT)
+        return PT_PLACE_FORWARD;
+    const bool has_workers =
+        row->part == PT_PART_computing && pt_finding_number(finding, metrics, "helpers.workers.at_once") > 0;
+    return is_without_imports || has_workers ? PT_PLACE_STEPS : row->place;
+}
+
 bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, const struct pt_findings *findings,
                       struct pt_finding *finding)
 {
@@ -344,10 +367,10 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     const double importing_s = imports_s(row, findings, finding, metrics);
     const double took_s =
         fmax(0, all_s - importing_s) * stretch - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
-    if (!(wall_s > 0) || !(took_s >= PT_LARGE_PART * wall_s))
+    if (!(wall_s > 0) || !(took_s >= PT_LARGE_PART * wall_s) || is_told(row, findings, finding))
         return false;
     finding->time_s = took_s / stretch;
-    finding->place_kind = importing_s > 0 ? PT_PLACE_STEPS : finding->place_kind;
+    finding->place_kind = place_of_computing(row, finding, metrics, importing_s > 0);
     finding->is_observation = is_no_problem(row, finding, metrics, &meanwhile);
     if ((row->part == PT_PART_file_read && reads_programs(finding, metrics)) ||
         (row->part == PT_PART_page_fault && !pt_maps_data(profile, finding)))

@@ -69,3 +69,15 @@ struct pt_read_again pt_read_again_in(const struct pt_profile *profile, pt_i64 s
     const bool are_read_in_each_epoch = n_files > MOST_FILES && (double)most.opens < epochs * fewest_opens;
     return !are_read_in_each_epoch && most.share >= 0.5 ? most : (struct pt_read_again){0};
 }
+
+double pt_opens_of_one_file_in(const struct pt_profile *profile, pt_i64 stage, const char *file, const char *function)
+{
+    const struct pt_table *files = pt_view_rows(&profile->metrics, (pt_u32)stage, PT_VIEW_files);
+    double most = 0;
+    for (size_t i = 0; files && i < files->n_rows; i++) {
+        const struct pt_value at = pt_table_cell(files, i, "python_place");
+        if (at.type == PT_VALUE_TEXT && is_place_in(at.text, file, function))
+            most = fmax(most, pt_value_number(pt_table_cell(files, i, "opens")));
+    }
+    return most / fmax((double)count_processes(profile, stage), 1);
+}

@@ -292,6 +292,7 @@ static const struct {
       {"io.read.wait_s", 4},
       {"resource.disk_read_bytes.last", 9e7}},
      1e5},
+    {"many_short_commands", {{"child.short.wait_s", 3}, {"child.short.calls", 300}}, 100},
     {"serial_fetches",
      {{"net.cost_s", 3}, {"net.request.calls", 30}, {"net.connect.calls", 3}, {"net.at_once", 1.1}},
      6},

@@ -142,6 +142,7 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
         {"line.openblas_s", "sgemm_", "/usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3", PT_STACK_STEPS_S},
         {"line.masks_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_TRAINING_S},
         {"line.sorts_s", "sort", NULL, PT_STACK_STEPS_S},
+        {"line.copies_s", "deepcopy", "/lib/python3.11/copy.py", PT_STACK_STEPS_S},
         {"line.tensors_s", "torch::utils::tensor_ctor", NULL, PT_STACK_TRAINING_S},
         {"line.sums_s", "sum", NULL, PT_STACK_TRAINING_S},
         {"line.plain_s", NULL, NULL, PT_STACK_TRAINING_S},

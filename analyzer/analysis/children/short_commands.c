@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scripts of a shell that run short commands by the hundred: to start each takes longer than what it does.
+ * Scripts of a shell, and programs in Python, that run short commands by the hundred: to start each takes longer than
+ * what it does.
  *
  * Threads: one. State: one small struct per process, one row per script and command. Never: counts a command that does
  * something for a while; a script beside the critical path.
@@ -10,6 +11,7 @@
 
 #include "analysis/analysis.h"
 #include "facts/path/critical_path.h"
+#include "facts/python.h"
 #include "facts/workers.h"
 
 /* The loader, a few files and an exit take 1 to 3 ms, and several times that where the CPUs are in use. */
@@ -43,7 +45,7 @@ static const struct pt_process *script_around(const struct short_commands *all, 
 {
     for (int n = 0; process && n < MOST_SUBSHELLS && all->processes[process->index].is_copy; n++)
         process = process->parent;
-    return process && pt_runs_scripts(process) ? process : NULL;
+    return process && (pt_runs_scripts(process) || pt_process_has_python(process)) ? process : NULL;
 }
 
 static void begin(void *state, struct pt_profile *profile)
@@ -68,6 +70,10 @@ static void begin(void *state, struct pt_profile *profile)
             continue;
         own->script = script_around(all, process->parent);
         own->is_copy = own->script && own->last == process && pt_is_worker(process);
+        if (own->is_copy && !pt_runs_scripts(own->script)) { /* a worker of Python is no command */
+            own->is_copy = false;
+            own->script = NULL;
+        }
         own->is_short = own->last->end_ns - process->start_ns <= LONGEST_NS;
         if (own->script)
             all->processes[own->script->index].n_short += own->is_short;
@@ -100,7 +106,7 @@ static void event(void *state, const struct pt_event *e)
     if (e->desc->role != PT_ROLE_SPAN || !pt_is_main_thread(e) || all->processes[e->process->index].n_short < FEWEST ||
         pt_path_share(all->facts->paths, e->process) < 0.5)
         return;
-    const bool is_start = e->desc->kind == PT_KIND_proc_fork && e->result > 0;
+    const bool is_start = (e->desc->kind == PT_KIND_proc_fork || e->desc->kind == PT_KIND_proc_spawn) && e->result > 0;
     if (is_start || is_short_command_of(all, waited_for(all, e), e->process))
         pt_time_union_add(&all->waits[pt_profile_stage_of(all->profile, e->process)], e->start_ns, pt_event_end_ns(e));
 }
@@ -146,11 +152,18 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->command, y->command);
 }
 
+/* After vfork it stands still, in no call, until the command has begun. */
+static double starting_ns(const struct short_commands *all, const struct pt_process *script)
+{
+    const struct pt_thread *thread = pt_main_thread(script);
+    return thread ? all->facts->counts.threads[pt_thread_number(&all->facts->ids, thread)].clock.starting_ns : 0;
+}
+
 struct found {
     PT_VEC(struct row);
     struct pt_map by_name; /* script and command -> index, plus 1 */
     struct pt_intern names;
-    pt_u64 runs, lived_ns;
+    pt_u64 runs, of_python, lived_ns;
 };
 
 static void add(const struct short_commands *all, struct found *found, const struct pt_process *process)
@@ -163,6 +176,7 @@ static void add(const struct short_commands *all, struct found *found, const str
     name = pt_intern_text(&found->names, name);
     const pt_u64 lived_ns = (pt_u64)(own->last->end_ns - process->start_ns);
     found->runs++;
+    found->of_python += !pt_runs_scripts(own->script);
     found->lived_ns += lived_ns;
     pt_u64 *slot = pt_map_at(&found->by_name, (pt_u64)(uintptr_t)name ^ (pt_u64)(own->script->index + 1) << 48);
     if (!*slot && found->n < MOST_ROWS) {
@@ -187,12 +201,18 @@ static void set_stage(const struct short_commands *all, pt_u32 stage)
             pt_profile_stage_of(all->profile, session->processes[i]) == stage)
             add(all, &found, session->processes[i]);
     }
-    const double wait_s = (double)all->waits[stage].total_ns / 1e9;
+    double wait_ns = (double)all->waits[stage].total_ns;
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (all->processes[i].n_short >= FEWEST && pt_profile_stage_of(all->profile, session->processes[i]) == stage &&
+            pt_path_share(all->facts->paths, session->processes[i]) >= 0.5)
+            wait_ns += starting_ns(all, session->processes[i]);
     pt_metrics_set(metrics, scope, "child.short.calls", pt_integer(found.runs));
     pt_metrics_set(metrics, scope, "child.short.mean_s",
                    found.runs ? pt_real((double)found.lived_ns / 1e9 / (double)found.runs)
                               : pt_unknown("no script ran hundreds of short commands"));
-    pt_metrics_set(metrics, scope, "child.short.wait_s", pt_real(wait_s));
+    pt_metrics_set(metrics, scope, "child.short.wait_s", pt_real(wait_ns / 1e9));
+    pt_metrics_set(metrics, scope, "child.short.python_percent",
+                   found.runs ? pt_real(100 * (double)found.of_python / (double)found.runs) : pt_unknown(NULL));
     struct pt_rows rows = pt_rows(metrics, scope, &by_script);
     if (found.n)
         qsort(found.items, found.n, sizeof *found.items, by_time);

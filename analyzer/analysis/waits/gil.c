@@ -10,9 +10,11 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
+#include "facts/path/critical_path.h"
 #include "facts/state.h"
 #include "facts/time_union.h"
 #include "facts/wait_kind.h"
+#include "facts/workers.h"
 #include "profile/process_name.h"
 
 enum { MAX_THREADS = 65536, MAX_ROWS = 50 };
@@ -176,7 +178,9 @@ static const struct of_process *worst_of(const struct gil *gil, pt_u32 stage, do
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
         const struct of_process *of = gil->processes[process->index];
-        const double s = of && pt_profile_stage_of(profile, process) == stage
+        /* What feeds a queue in a worker competes with its main thread: it is a process of its own already. */
+        const bool is_beside = pt_is_worker(process) && !pt_path_has(profile->facts->paths, process);
+        const double s = of && !is_beside && pt_profile_stage_of(profile, process) == stage
                              ? fmin(gain_s(profile, of), beside_s(profile, process))
                              : -1;
         worst = s > most_s ? of : worst;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the rule about commands that are run for each sample. Threads: one. Never: complains of what the training does
- * not wait for.
+ * Owns: the rules about short commands, by the hundred or for each sample. Threads: one. Never: complains of what the
+ * training does not wait for.
  */
 #include <math.h>
 
@@ -105,5 +105,33 @@ bool pt_rule_command_of_each_sample(struct pt_profile *profile, pt_i64 stage, st
                            "wait_s:child.wait_s workers:training.workers.count data_set:training.data_set "
                            "samples_per_s:training.samples_per_s");
     pt_finding_add_rows(finding, &profile->metrics, "child.commands", "total_s");
+    return true;
+}
+
+/* subprocess prepares each start in Python; measured: a tenth of the waits. */
+#define WITH_STARTING 1.1
+
+bool pt_rule_many_short_commands(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    enum { FEWEST = 200 };
+    struct pt_metrics *metrics = &profile->metrics;
+    if (stage < 0 || !(pt_finding_number(finding, metrics, "child.short.calls") >= FEWEST))
+        return false;
+    finding->gain_upper_s = pt_finding_number(finding, metrics, "child.short.wait_s");
+    if (pt_finding_number(finding, metrics, "child.short.python_percent") >= 50) {
+        finding->place_kind = PT_PLACE_WAIT;
+        finding->with_what_follows = WITH_STARTING;
+        finding->gain_upper_s *= WITH_STARTING;
+        finding->title = "Short commands are started by the hundred, one after another";
+        finding->remedy = "do it in the process itself (shutil, hashlib, os), or hand all files to one command";
+        finding->advice =
+            "To start a command costs milliseconds, what it does much less: call a library instead (shutil.copyfile "
+            "for "
+            "cp, hashlib for md5sum, os and glob for ls and find, gzip, zipfile, re), or start one command for all of "
+            "them.";
+    }
+    pt_finding_add_metrics(finding, metrics,
+                           "commands:child.short.calls mean_s:child.short.mean_s wait_s:child.short.wait_s");
+    pt_finding_add_rows(finding, metrics, "child.short_commands", "lived_s");
     return true;
 }

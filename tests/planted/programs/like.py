@@ -376,6 +376,21 @@ def too_few_workers():
     loader.train(torch.utils.data.TensorDataset(torch.zeros(200, 8)), 1, lambda _: planted.compute(0.03), persistent_workers=True)
 
 
+def slow_calls():
+    """An archive of many members is opened once and read through, and a configuration copied deeply once."""
+    import copy
+    import zipfile
+
+    with zipfile.ZipFile("many.zip", "w") as archive:
+        for i in range(4000):
+            archive.writestr(f"{i:05}", b"")
+    with zipfile.ZipFile("many.zip") as archive:
+        for name in archive.namelist():
+            archive.read(name)
+    copy.deepcopy([{"id": i} for i in range(2000)])
+    planted.compute(1)
+
+
 def tensors_of_lists():
     """One tensor of a long list, before the first step; in each step one of the few numbers of its targets."""
     import torch
