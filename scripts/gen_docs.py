@@ -180,7 +180,12 @@ def seen_of(remedy):
 
 def remedies_of(rule):
     return [f"- do, with {seen_of(r)}: {r.args[3]}"
-            for r in rows("analyzer/rules/remedies.def", "REMEDY") if rule in r.args[2].split()]
+            for r in rows("analyzer/rules/remedies.def", "REMEDY") if rule in r.args[2].split()] + (slow_calls() if rule == "slow_calls" else [])
+
+
+def slow_calls():
+    return [f"- {r.args[3]} (`{r.args[1] or '*'}` of `{r.args[0]}`, {100 - int(r.args[2])} % of its time): {r.args[4]}"
+            for r in rows("analyzer/rules/lines/slow_calls.def", "SLOW_CALL") if r.args[4]]
 
 
 KEY_TYPES = {"TEXT": "string", "PATH": "string (path)", "SWITCH": "true, false", "COUNT": "whole number", "NUMBER": "number",

@@ -106,6 +106,27 @@ bool pt_runs_scripts(const struct pt_process *process)
     return false;
 }
 
+static bool names_a_script(const char *word)
+{
+    static const char *const ends[] = {".py", ".sh", ".pl", ".rb", ".R", ".js", ".jl"};
+    const char *dot = strrchr(word, '.');
+    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
+        if (!strcmp(dot, ends[i]))
+            return true;
+    return false;
+}
+
+const char *pt_script_of(const struct pt_process *process)
+{
+    for (int i = 1; i < process->argc && i < 8; i++) {
+        if (names_a_script(process->argv[i]))
+            return process->argv[i];
+        if ((!strcmp(process->argv[i], "-m") || !strcmp(process->argv[i], "-c")) && i + 1 < process->argc)
+            return process->argv[i + 1];
+    }
+    return "";
+}
+
 static double waited_for_children_ns(const struct pt_process *process)
 {
     return (double)pt_totals_of(process->totals, PT_KIND_wait_child)->ns;

@@ -146,7 +146,6 @@ bool pt_rule_batches_of_one(struct pt_profile *profile, pt_i64 stage, struct pt_
  * imports. */
 #define TO_BEGIN_AND_END 1.3
 
-/* Of commands that follow each other all but one could have done without. */
 static void say_that_they_import_again(struct pt_finding *finding, double again_s)
 {
     finding->is_observation = false;

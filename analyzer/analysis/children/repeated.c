@@ -36,28 +36,10 @@ static double queued_ns(const struct pt_children *children, const struct pt_proc
     return (double)pt_cpu_runnable_ns(&pt_facts_cpu(children->facts, stage)->data->times[number]);
 }
 
-static bool names_a_script(const char *word)
-{
-    static const char *const ends[] = {".py", ".sh", ".pl", ".rb", ".R", ".js", ".jl"};
-    const char *dot = strrchr(word, '.');
-    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
-        if (!strcmp(dot, ends[i]))
-            return true;
-    return false;
-}
-
-/* Python is not the program: the script is, the module after -m, or the text after -c. */
 static const char *name_of(struct pt_children *children, const struct pt_process *process)
 {
     char name[1024];
-    const char *script = "";
-    for (int i = 1; i < process->argc && i < 8 && !*script; i++) {
-        if (names_a_script(process->argv[i]))
-            script = process->argv[i];
-        else if ((!strcmp(process->argv[i], "-m") || !strcmp(process->argv[i], "-c")) && i + 1 < process->argc)
-            script = process->argv[i + 1];
-    }
-    snprintf(name, sizeof name, "%.400s %.600s", process->exe ? process->exe : "", script);
+    snprintf(name, sizeof name, "%.400s %.600s", process->exe ? process->exe : "", pt_script_of(process));
     return pt_intern_text(&children->texts, name);
 }
 

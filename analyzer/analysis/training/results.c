@@ -14,11 +14,12 @@
 #include "facts/workers.h"
 #include "util/text/fmt.h"
 #include "util/whole.h"
+#include "imports.h"
 #include "pass_tables.h"
 #include "loop_places.h"
 #include "phase_tables.h"
 
-enum { WORTH_A_LINE_NS = 1000000000, MANY_COLLECTIONS = 10, MOST_IMPORTS = 2 };
+enum { WORTH_A_LINE_NS = 1000000000, MANY_COLLECTIONS = 10 };
 
 /* Over the processes whose steps are the stage's. */
 struct stage_sums {
@@ -288,56 +289,6 @@ static void set_collector(const struct pt_trainings *results, pt_u32 stage)
                    pt_real(lived_ns > 0 ? 100 * (imports_ns + running_ns) / (double)lived_ns : 0));
 }
 
-/* "torch 1.65 s, pandas 420 ms": those that took most, with what they import in turn; without times where they are of
- * several processes. */
-static const char *imports_text(const struct pt_trainings *results, pt_u32 stage, bool has_times)
-{
-    const struct pt_named_phase *most[MOST_IMPORTS] = {0};
-    for (size_t i = 0; i < results->sums->named.n; i++) {
-        const struct pt_named_phase *one = &results->sums->named.items[i];
-        for (int j = 0; one && one->kind == PT_PHASE_import && one->stage == stage && j < MOST_IMPORTS; j++)
-            if (!most[j] || one->sum.total_ns > most[j]->sum.total_ns) {
-                const struct pt_named_phase *next = most[j];
-                most[j] = one;
-                one = next;
-            }
-    }
-    const char *text = NULL;
-    for (int j = 0; j < MOST_IMPORTS && most[j]; j++)
-        text = pt_metrics_format(&results->profile->metrics, "%s%s%s%s%s", text ? text : "", text ? ", " : "",
-                                 most[j]->name, has_times ? " " : "",
-                                 has_times ? pt_fmt_duration(most[j]->sum.total_ns).text : "");
-    return text;
-}
-
-/* Of the processes on the critical path, which follow each other; ranks and workers import at the same time. */
-static void set_imports(const struct pt_trainings *results, pt_u32 stage)
-{
-    const struct pt_profile *profile = results->profile;
-    double all_ns = 0, most_ns = 0;
-    pt_u32 n = 0;
-    for (pt_u32 i = 0; i < results->sums->n_processes; i++) {
-        const struct pt_process *process = profile->session->processes[i];
-        const struct pt_phase_process *phases = results->sums->processes[i];
-        if (!phases || pt_profile_stage_of(profile, process) != stage || !phases->sums[PT_PHASE_import].calls)
-            continue;
-        n++;
-        const pt_i64 lived_ns = process->end_ns - process->start_ns, ns = phases->sums[PT_PHASE_import].total_ns;
-        if (!pt_path_has(profile->facts->paths, process))
-            continue;
-        const double own_ns = pt_path_share(profile->facts->paths, process) * (double)(ns < lived_ns ? ns : lived_ns);
-        all_ns += own_ns;
-        most_ns = fmax(most_ns, own_ns);
-    }
-    const char *text = most_ns > 0 ? imports_text(results, stage, n == 1) : NULL;
-    if (!text)
-        return;
-    pt_metrics_set(&results->profile->metrics, pt_scope_stage(stage), "python.imports.total_s", pt_real(all_ns / 1e9));
-    pt_metrics_set(&results->profile->metrics, pt_scope_stage(stage), "python.imports.again_s",
-                   pt_real((all_ns - most_ns) / 1e9));
-    pt_metrics_set(&results->profile->metrics, pt_scope_stage(stage), "python.imports.most", pt_text(text));
-}
-
 /* A thread that makes steps, or waits for their data. */
 static bool trains(const struct pt_phase_thread *thread)
 {
@@ -427,7 +378,7 @@ static void set_stage(const struct pt_trainings *results, pt_u32 stage)
     } else
         set_unknown(metrics, scope, only_calls(results, stage));
     set_collector(results, stage);
-    set_imports(results, stage);
+    pt_training_imports(results->profile, results->sums, stage);
     pt_training_phase_tables(results, stage);
     pt_training_places(results, stage, &world);
     pt_training_pass_tables(results, stage, &world);

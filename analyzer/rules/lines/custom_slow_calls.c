@@ -36,7 +36,7 @@ static bool is_for_a_framework(const struct pt_stack *stack)
     return pt_line_calls(stack, frameworks);
 }
 
-/* Of a stack the outermost row: what deepcopy calls is deepcopy's. */
+/* The first row that fits; NULL = none does. */
 static const struct slow_call *call_of(const struct pt_stack *stack)
 {
     for (size_t i = 0; i < N_SLOW_CALLS; i++)
