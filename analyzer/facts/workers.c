@@ -118,13 +118,19 @@ static bool names_a_script(const char *word)
 
 const char *pt_script_of(const struct pt_process *process)
 {
+    const char *first = NULL;
     for (int i = 1; i < process->argc && i < 8; i++) {
-        if (names_a_script(process->argv[i]))
-            return process->argv[i];
-        if ((!strcmp(process->argv[i], "-m") || !strcmp(process->argv[i], "-c")) && i + 1 < process->argc)
+        const char *word = process->argv[i];
+        if (names_a_script(word))
+            return word;
+        if (!first && (!strcmp(word, "-m") || !strcmp(word, "-c")) && i + 1 < process->argc)
             return process->argv[i + 1];
+        if (!first && *word != '-')
+            first = word;
     }
-    return "";
+    /* A command that a package has installed is a script of Python without that in its name. */
+    const bool is_python = process->exe && !strncmp(pt_base_name(process->exe), "python", 6);
+    return is_python && first ? first : "";
 }
 
 static double waited_for_children_ns(const struct pt_process *process)

@@ -208,15 +208,13 @@ static void keep_python(struct pt_finding_stacks *stacks)
     stacks->cost = cost;
 }
 
-/* Who waits for a command's output waits in a pipe; calls in loops may be too short to be seen, and the loop is not. */
-static void add_all_beside(const struct pt_profile *profile, const struct pt_finding *finding,
-                           const struct question *question, struct pt_finding_stacks *stacks)
+/* Those of another part of the time. */
+static void add_all_beside(const struct pt_profile *profile, const struct pt_finding *finding, enum pt_time_part part,
+                           enum pt_stack_cost cost, struct pt_finding_stacks *stacks)
 {
     struct pt_finding beside = *finding;
-    const bool is_of_command = finding->place_kind == PT_PLACE_WAIT && finding->part == PT_PART_child_wait;
-    beside.part = is_of_command ? PT_PART_data_wait : PT_PART_idle;
-    if (is_of_command || finding->place_kind == PT_PLACE_IN_LOOP)
-        add_all(profile, &beside, is_of_command ? cost_of_waits(finding->part) : question->cost, stacks);
+    beside.part = part;
+    add_all(profile, &beside, cost, stacks);
 }
 
 void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding *finding,
@@ -228,12 +226,16 @@ void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding
         return;
     add_all(profile, finding, finding->place_kind == PT_PLACE_WAIT ? cost_of_waits(finding->part) : question->cost,
             ret_stacks);
-    if (!ret_stacks->n)
-        add_all_beside(profile, finding, question, ret_stacks);
+    /* Its calls may be too short to be seen: then the loop. */
+    if (!ret_stacks->n && finding->place_kind == PT_PLACE_IN_LOOP)
+        add_all_beside(profile, finding, PT_PART_idle, question->cost, ret_stacks);
     if (!ret_stacks->n && question->otherwise != question->cost) {
         ret_stacks->what = question->what_otherwise;
         add_all(profile, finding, question->otherwise, ret_stacks);
     }
+    /* Who waits for a command's output waits in a pipe. */
+    if (!ret_stacks->n && finding->place_kind == PT_PLACE_WAIT && finding->part == PT_PART_child_wait)
+        add_all_beside(profile, finding, PT_PART_data_wait, cost_of_waits(finding->part), ret_stacks);
     keep_python(ret_stacks);
     ret_stacks->is_of_rest = finding->n_explained;
     ret_stacks->is_of_line = finding->in_line;

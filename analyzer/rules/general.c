@@ -153,7 +153,7 @@ double pt_own_wall_s(const struct pt_profile *profile, const struct pt_finding *
            pt_finding_number_or_0(finding, &profile->metrics, pt_time_parts[PT_PART_runnable].metric);
 }
 
-/* In the table of waits there are those of all parts, and behind the first step of each what that waits for in turn.
+/* In the table of waits there are those of all parts, and behind the program's own what those wait for in turn.
  * The wait for a shell's child said where a program waits that had made 16 threads: it was the only row. */
 static void drop_waits_of_other_parts(struct pt_finding *finding)
 {

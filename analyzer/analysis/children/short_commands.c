@@ -16,6 +16,7 @@
 
 /* The loader, a few files and an exit take 1 to 3 ms, and several times that where the CPUs are in use. */
 #define LONGEST_NS 50000000
+#define LEAST_SHARE 0.5 /* of its life, on the critical path */
 enum { FEWEST = 200, MOST_SUBSHELLS = 8, MOST_ROWS = 1000, LONGEST_SCRIPT = 60 };
 
 struct process {
@@ -104,7 +105,7 @@ static void event(void *state, const struct pt_event *e)
 {
     struct short_commands *all = state;
     if (e->desc->role != PT_ROLE_SPAN || !pt_is_main_thread(e) || all->processes[e->process->index].n_short < FEWEST ||
-        pt_path_share(all->facts->paths, e->process) < 0.5)
+        pt_path_share(all->facts->paths, e->process) < LEAST_SHARE)
         return;
     const bool is_start = (e->desc->kind == PT_KIND_proc_fork || e->desc->kind == PT_KIND_proc_spawn) && e->result > 0;
     if (is_start || is_short_command_of(all, waited_for(all, e), e->process))
@@ -156,7 +157,10 @@ static int by_time(const void *a, const void *b)
 static double starting_ns(const struct short_commands *all, const struct pt_process *script)
 {
     const struct pt_thread *thread = pt_main_thread(script);
-    return thread ? all->facts->counts.threads[pt_thread_number(&all->facts->ids, thread)].clock.starting_ns : 0;
+    const double share = pt_path_share(all->facts->paths, script);
+    if (!thread || share < LEAST_SHARE || all->processes[script->index].n_short < FEWEST)
+        return 0;
+    return share * all->facts->counts.threads[pt_thread_number(&all->facts->ids, thread)].clock.starting_ns;
 }
 
 struct found {
@@ -203,9 +207,9 @@ static void set_stage(const struct short_commands *all, pt_u32 stage)
     }
     double wait_ns = (double)all->waits[stage].total_ns;
     for (pt_u32 i = 0; i < session->n_processes; i++)
-        if (all->processes[i].n_short >= FEWEST && pt_profile_stage_of(all->profile, session->processes[i]) == stage &&
-            pt_path_share(all->facts->paths, session->processes[i]) >= 0.5)
-            wait_ns += starting_ns(all, session->processes[i]);
+        wait_ns += pt_profile_stage_of(all->profile, session->processes[i]) == stage
+                       ? starting_ns(all, session->processes[i])
+                       : 0;
     pt_metrics_set(metrics, scope, "child.short.calls", pt_integer(found.runs));
     pt_metrics_set(metrics, scope, "child.short.mean_s",
                    found.runs ? pt_real((double)found.lived_ns / 1e9 / (double)found.runs)

@@ -50,8 +50,10 @@ struct scripts {
 
 static void add(struct scripts *scripts, const struct pt_process *process, double ns)
 {
-    pt_u64 *slot =
-        pt_map_at(&scripts->by_name, (pt_u64)(uintptr_t)pt_intern_text(&scripts->names, pt_script_of(process)));
+    const char *name = pt_script_of(process);
+    if (!*name || process->state == PT_PROCESS_EXECED) /* it goes on as another image of itself */
+        return;
+    pt_u64 *slot = pt_map_at(&scripts->by_name, (pt_u64)(uintptr_t)pt_intern_text(&scripts->names, name));
     if (!*slot) {
         pt_vec_push(scripts, (struct script){0});
         *slot = scripts->n;

@@ -12,6 +12,7 @@
 #include "proftrace/payloads.h"
 
 enum { UNKNOWN_SWITCHES = -1, SHORTEST_WAIT_NS = 5000 };
+#define LONGEST_START_NS 50e6      /* from vfork to another program, on a busy machine */
 #define LONGEST_PREEMPTION_NS 10e6 /* others seldom have a CPU for longer at a time */
 
 static void begin(struct pt_thread_clock *clock, pt_i64 start_ns)
@@ -31,12 +32,17 @@ void pt_thread_clock_call(struct pt_thread_clock *clock, const struct pt_event *
 {
     begin(clock, call->thread->start_ns);
     clock->in_calls_ns += (double)own_ns;
+    clock->starts += clock->execs;
+    clock->execs = 0;
     clock->may_have_waited += may_wait(part) && call->duration_ns >= SHORTEST_WAIT_NS;
 }
 
 void pt_thread_clock_exec(struct pt_thread_clock *clock, bool has_failed)
 {
-    clock->execs += has_failed ? -1 : 1;
+    if (!has_failed)
+        clock->execs++;
+    else if (clock->execs > 0)
+        clock->execs--;
 }
 
 /* Of the time between calls in which it did not run. Who never gave its CPU up could have run all of it, however long
@@ -60,7 +66,7 @@ static void take(struct pt_thread_clock *clock, const struct pt_event *reading)
     clock->knows_switches = now->waits != (pt_u32)UNKNOWN_SWITCHES;
     clock->is_read = true;
     clock->in_calls_ns = 0;
-    clock->execs = 0;
+    clock->starts = 0;
     clock->may_have_waited = 0;
 }
 
@@ -89,6 +95,6 @@ void pt_thread_clock_read(struct pt_thread_clock *clock, pt_i64 thread_start_ns,
     clock->computing_ns += computing_ns;
     clock->between_ns += between_ns;
     clock->preempted_ns += preempted;
-    clock->starting_ns += clock->execs > 0 ? between_ns - computing_ns - preempted : 0;
+    clock->starting_ns += fmin(between_ns - computing_ns - preempted, clock->starts * LONGEST_START_NS);
     take(clock, reading);
 }

@@ -20,7 +20,8 @@ struct pt_thread_clock {
     bool is_begun, is_read, knows_switches; /* the last is of the last reading */
     /* Since then. */
     double in_calls_ns;
-    int execs;              /* that did not come back, and yet the thread went on: those of its children of vfork */
+    pt_u32 execs;           /* that did not come back, so far */
+    pt_u32 starts;          /* of those, after which the thread went on: its children's of vfork */
     pt_u32 may_have_waited; /* recorded calls that wait, and were long enough for that */
     /* Of all readings; the rest of the time between calls is unknown. */
     double computing_ns, preempted_ns;

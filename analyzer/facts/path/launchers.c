@@ -16,6 +16,8 @@
 
 /* Between two sleeps of a polling loop it asks whether a child has ended. */
 #define CLOSE_NS 20000000
+/* It takes this long to take one command apart and to begin the next, at most. */
+#define START_NS 60000000
 #define LEAST_WAIT_NS 200000
 #define LEAST_WINDOW_NS 5000000
 /* A launcher does nothing else for this share of the time in which it has children, and that is this share of its
@@ -28,6 +30,8 @@
 /* A child that does less is there to be asked. */
 #define LEAST_BUSY 0.05
 #define SAME_END_SHARE 0.02
+/* No more commands of one span are looked for: each is sought among all children. */
+#define MOST_IN_A_SPAN 4096
 
 /* ---- the tree ---- */
 
@@ -176,14 +180,20 @@ static pt_i64 earlier(pt_i64 a_ns, pt_i64 b_ns)
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
+struct idle_time {
+    pt_i64 from_ns, until_ns;
+    pt_i64 close_ns; /* who ended this much earlier has ended then */
+};
+
 /* Of the children that lived in a time, the one that ended last; of those that ended at nearly the same time, as ranks
  * do, the one that did most. */
 static const struct pt_process *leader_in(const struct pt_path_tree *tree, const struct pt_process *process,
-                                          pt_i64 from_ns, pt_i64 until_ns, enum idle_kind kind)
+                                          const struct idle_time *time, enum idle_kind kind)
 {
+    const pt_i64 from_ns = time->from_ns, until_ns = time->until_ns;
     const struct pt_process *best = NULL, *children = node_of(tree, process)->first_child;
     const double share_ns = SAME_END_SHARE * (double)(until_ns - from_ns);
-    const pt_i64 same_ns = share_ns > CLOSE_NS ? pt_whole_signed(share_ns) : CLOSE_NS;
+    const pt_i64 same_ns = share_ns > (double)time->close_ns ? pt_whole_signed(share_ns) : time->close_ns;
     /* Who sleeps notices later that a child has ended. */
     pt_i64 last_ns = kind == ASLEEP ? from_ns : until_ns;
     for (const struct pt_process *one = children; one && kind == ASLEEP; one = node_of(tree, one)->next_sibling)
@@ -300,9 +310,10 @@ static double divide(const struct pt_path_tree *tree, const struct pt_process *p
 {
     pt_i64 until_ns = span->until_ns;
     pt_i64 explained_ns = 0;
-    enum idle_kind kind = span->kind;
-    while (until_ns - span->from_ns >= LEAST_WINDOW_NS) {
-        const struct pt_process *child = leader_in(tree, process, span->from_ns, until_ns, kind);
+    pt_i64 close_ns = CLOSE_NS;
+    for (int n = 0; n < MOST_IN_A_SPAN && until_ns - span->from_ns >= LEAST_WINDOW_NS; n++) {
+        const struct pt_process *child =
+            leader_in(tree, process, &(struct idle_time){span->from_ns, until_ns, close_ns}, span->kind);
         if (!child)
             child = reaped(tree, process, span->reaped, span->from_ns, until_ns);
         if (!child)
@@ -314,9 +325,10 @@ static double divide(const struct pt_path_tree *tree, const struct pt_process *p
             pt_vec_push(windows, ((struct pt_path_window){from_ns, to_ns, child}));
         explained_ns += to_ns > from_ns ? to_ns - from_ns : 0;
         until_ns = from_ns;
-        if (kind == REAPED)
-            break;     /* what was before is starting it */
-        kind = ASLEEP; /* the output of one command right after that of the one before, which ended a moment earlier */
+        if (span->kind == REAPED)
+            break; /* what was before is starting it */
+        if (span->kind == DATA)
+            close_ns = START_NS; /* the command was started when the one before had ended */
     }
     /* Loading a program is part of waiting for it. */
     return explained_ns * 2 > span->until_ns - span->from_ns ? (double)(span->until_ns - span->from_ns)

@@ -108,9 +108,6 @@ bool pt_rule_command_of_each_sample(struct pt_profile *profile, pt_i64 stage, st
     return true;
 }
 
-/* subprocess prepares each start in Python; measured: a tenth of the waits. */
-#define WITH_STARTING 1.1
-
 bool pt_rule_many_short_commands(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     enum { FEWEST = 200 };
@@ -120,8 +117,6 @@ bool pt_rule_many_short_commands(struct pt_profile *profile, pt_i64 stage, struc
     finding->gain_upper_s = pt_finding_number(finding, metrics, "child.short.wait_s");
     if (pt_finding_number(finding, metrics, "child.short.python_percent") >= 50) {
         finding->place_kind = PT_PLACE_WAIT;
-        finding->with_what_follows = WITH_STARTING;
-        finding->gain_upper_s *= WITH_STARTING;
         finding->title = "Short commands are started by the hundred, one after another";
         finding->remedy = "do it in the process itself (shutil, hashlib, os), or hand all files to one command";
         finding->advice =

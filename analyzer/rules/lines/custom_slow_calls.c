@@ -4,6 +4,7 @@
  * what a library does for a framework, or opening an archive that is opened once.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rules/custom.h"
@@ -23,16 +24,21 @@ static const struct slow_call {
 };
 enum { N_SLOW_CALLS = sizeof slow_calls / sizeof *slow_calls, FEWEST_OPENS = 10 };
 
-/* The functions of one title, of which the first row has the texts, and the line that calls them most. */
-struct found {
-    const struct slow_call *call; /* NULL = none */
+/* What a line spends in the functions of one title, of which the first row has the texts. */
+struct spent {
+    const struct slow_call *call;
     struct pt_own_line line;
-    double spent_s, gain_s;
+    double all_s, gain_s;
+};
+
+struct spending {
+    PT_VEC(struct spent);
 };
 
 static bool is_for_a_framework(const struct pt_stack *stack)
 {
-    static const struct pt_code_pattern frameworks[] = {{"/torch/", ""}, {"/lightning/", ""}, {NULL, NULL}};
+    static const struct pt_code_pattern frameworks[] = {
+        {"-packages/torch/", ""}, {"-packages/lightning/", ""}, {NULL, NULL}};
     return pt_line_calls(stack, frameworks);
 }
 
@@ -60,47 +66,65 @@ static bool is_repeated(struct pt_profile *profile, pt_i64 stage, const struct p
            pt_opens_of_one_file_in(profile, stage, line->file, line->function) >= FEWEST_OPENS;
 }
 
-static double cost_s(const struct pt_stack *stack)
+/* Of a few hundred stacks. */
+static struct spent *spent_by(struct spending *spending, const struct slow_call *call, const struct pt_stack_frame *own)
 {
-    return stack->cost[PT_STACK_STEPS_S];
+    for (size_t i = 0; i < spending->n; i++)
+        if (spending->items[i].call == call && spending->items[i].line.file == own->file &&
+            spending->items[i].line.line == own->line)
+            return &spending->items[i];
+    const struct pt_own_line line = {.file = own->file, .function = own->function, .line = own->line};
+    pt_vec_push(spending, ((struct spent){.call = call, .line = line}));
+    return &spending->items[spending->n - 1];
 }
 
-static void add(struct found all[N_SLOW_CALLS], const struct pt_stack *stack)
+static void add(struct spending *spending, const struct pt_stack *stack)
 {
-    const struct slow_call *call = cost_s(stack) > 0 ? call_of(stack) : NULL;
+    const double s = stack->cost[PT_STACK_STEPS_S];
+    const struct slow_call *call = s > 0 ? call_of(stack) : NULL;
     const struct pt_stack_frame *own = call ? pt_line_frame(stack) : NULL;
     if (!own)
         return;
-    struct found *found = &all[first_of_title(call) - slow_calls];
-    found->call = first_of_title(call);
-    found->spent_s += cost_s(stack);
-    found->gain_s += cost_s(stack) * (1 - call->left_percent / 100);
-    if (cost_s(stack) > found->line.sums[0])
-        found->line = (struct pt_own_line){own->file, own->function, own->line, {cost_s(stack)}};
+    struct spent *spent = spent_by(spending, first_of_title(call), own);
+    spent->all_s += s;
+    spent->gain_s += s * (1 - call->left_percent / 100);
 }
 
-static struct found costliest(struct pt_profile *profile, pt_i64 stage)
+/* All lines of the title that costs most, and of them the costliest. */
+static struct spent costliest(struct pt_profile *profile, pt_i64 stage)
 {
-    struct found all[N_SLOW_CALLS] = {0}, most = {0};
+    struct spending spending = {0};
+    struct spent titles[N_SLOW_CALLS] = {0}, most = {0};
+    double of_line_s[N_SLOW_CALLS] = {0};
     for (size_t i = 0; i < profile->stacks.n; i++)
         if ((pt_i64)profile->stacks.items[i].stage == stage)
-            add(all, &profile->stacks.items[i]);
-    for (size_t i = 0; i < N_SLOW_CALLS; i++)
-        if (all[i].gain_s > most.gain_s && is_repeated(profile, stage, &all[i].line, all[i].call))
-            most = all[i];
+            add(&spending, &profile->stacks.items[i]);
+    for (size_t i = 0; i < spending.n; i++) {
+        const struct spent *one = &spending.items[i];
+        const size_t title = (size_t)(one->call - slow_calls);
+        if (!is_repeated(profile, stage, &one->line, one->call))
+            continue;
+        titles[title].call = one->call;
+        titles[title].all_s += one->all_s;
+        titles[title].gain_s += one->gain_s;
+        titles[title].line = one->gain_s > of_line_s[title] ? one->line : titles[title].line;
+        of_line_s[title] = fmax(of_line_s[title], one->gain_s);
+        most = titles[title].gain_s > most.gain_s ? titles[title] : most;
+    }
+    free(spending.items);
     return most;
 }
 
 bool pt_rule_slow_calls(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    const struct found found = stage < 0 ? (struct found){0} : costliest(profile, stage);
-    if (!found.call || !(found.gain_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
+    const struct spent spent = stage < 0 ? (struct spent){0} : costliest(profile, stage);
+    if (!spent.call || !(spent.gain_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
         return false;
-    finding->title = found.call->title;
-    finding->remedy = found.call->remedy;
-    finding->advice = found.call->advice;
-    finding->gain_upper_s = found.gain_s;
-    pt_finding_is_of_line(finding, &found.line);
-    pt_finding_add_evidence(finding, "in_calls_s", pt_real(found.spent_s));
+    finding->title = spent.call->title;
+    finding->remedy = spent.call->remedy;
+    finding->advice = spent.call->advice;
+    finding->gain_upper_s = spent.gain_s;
+    pt_finding_is_of_line(finding, &spent.line);
+    pt_finding_add_evidence(finding, "in_calls_s", pt_real(spent.all_s));
     return true;
 }
