@@ -14,7 +14,15 @@ static bool is_wait_for_child(const struct pt_stack_frame *frame)
     return frame->flags & PT_FRAME_IS_NAMED && !strcmp(frame->function, "Popen._wait");
 }
 
-static bool waits_for_child(struct pt_profile *profile, const struct pt_finding *finding)
+/* asyncio's: what sleeps below it keeps all other coroutines from running. */
+static bool is_event_loop(const struct pt_stack_frame *frame)
+{
+    return frame->flags & PT_FRAME_IS_NAMED && !strcmp(frame->function, "BaseEventLoop._run_once");
+}
+
+/* Most of its sleeps have such a function on their stacks. */
+static bool are_below(const struct pt_profile *profile, const struct pt_finding *finding,
+                      bool (*is_it)(const struct pt_stack_frame *frame))
 {
     struct pt_finding_stacks stacks;
     double found_s = 0;
@@ -22,7 +30,7 @@ static bool waits_for_child(struct pt_profile *profile, const struct pt_finding 
     for (size_t i = 0; i < stacks.n; i++) {
         bool is_there = false;
         for (pt_u32 j = 0; j < stacks.items[i].n && !is_there; j++)
-            is_there = is_wait_for_child(&stacks.items[i].frames[j]);
+            is_there = is_it(&stacks.items[i].frames[j]);
         found_s += is_there ? stacks.items[i].cost : 0;
     }
     const bool is_most = found_s > stacks.cost / 2;
@@ -40,7 +48,7 @@ bool pt_rule_sleep_polling(struct pt_profile *profile, pt_i64 stage, struct pt_f
     if (!(pt_finding_number(finding, metrics, "sleep.short.calls") >= FEWEST_SLEEPS))
         return false;
     finding->gain_upper_s = pt_finding_number(finding, metrics, "sleep.short.cost_s");
-    if (waits_for_child(profile, finding)) {
+    if (are_below(profile, finding, is_wait_for_child)) {
         finding->title = "The program waits for a process that it has started";
         finding->remedy =
             "look at what that process does: it takes the time, not the loop that asks whether it has ended";
@@ -67,6 +75,14 @@ bool pt_rule_sleep_polling(struct pt_profile *profile, pt_i64 stage, struct pt_f
             "asyncio.to_thread() or run_in_executor() for what a thread does, loop.call_soon_threadsafe(event.set) "
             "from "
             "a thread that has a result, create_subprocess_exec() and its wait() for a process.";
+    }
+    if (finding->part == PT_PART_sleep && are_below(profile, finding, is_event_loop)) {
+        finding->title = "A coroutine sleeps and keeps asyncio's event loop from all others";
+        finding->remedy = "await asyncio.sleep(), or asyncio.to_thread() for a call that sleeps";
+        finding->advice =
+            "time.sleep in a coroutine, or in what it calls, stops all coroutines of its event loop: await "
+            "asyncio.sleep(), "
+            "a client that is made for asyncio, or asyncio.to_thread() for a library that blocks.";
     }
     pt_finding_add_metrics(finding, metrics, "sleep_calls:sleep.short.calls mean_s:sleep.short.mean_s where:place");
     pt_finding_add_rows(finding, metrics, "sleeps", "total_s");

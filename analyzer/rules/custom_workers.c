@@ -163,7 +163,22 @@ static struct computed in_steps(const struct pt_finding *finding, const struct p
     return steps;
 }
 
+/* What has a rule of its own: a function that hardly does anything but run Python asks for no operations. */
+static double apart_s(struct pt_profile *profile, pt_i64 stage)
+{
+    struct pt_own_line line;
+    struct pt_own_functions functions;
+    double most_s = pt_tensors_of_lists_s(profile, stage, &line);
+    pt_own_functions(profile, stage, true, &functions);
+    for (size_t i = 0; i < functions.n; i++)
+        if (pt_own_function_is_python(&functions, &functions.items[i]))
+            most_s = fmax(most_s, functions.items[i].with_s);
+    pt_own_functions_free(&functions);
+    return most_s;
+}
+
 #define LEAST_DISPATCH_PERCENT 10
+#define LEAST_BESIDE_OPERATIONS 4
 
 /* Operations hardly matter beside what finds out which to do; less clearly where samples are made of them, for the
  * model's are among them. Where a loader does nearly all, the little that is left says nothing. */
@@ -173,7 +188,8 @@ static bool is_dispatch(const struct pt_finding *finding, const struct pt_metric
     const double share = steps.dispatch_s / pt_finding_number(finding, metrics, "training.dispatch_s");
     return share * pt_finding_number(finding, metrics, "training.dispatch_percent") >= LEAST_DISPATCH_PERCENT &&
            steps.dispatch_s >= steps.python_s / 3 &&
-           steps.dispatch_s + steps.python_s >= (steps.is_in_loading ? 2 : 4) * steps.operations_s &&
+           steps.dispatch_s + steps.python_s >=
+               (steps.is_in_loading ? 2 : LEAST_BESIDE_OPERATIONS) * steps.operations_s &&
            !(pt_finding_number(finding, metrics, "gpu.kernels.calls") > 0);
 }
 
@@ -182,11 +198,11 @@ bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct computed steps = in_steps(finding, metrics);
-    struct pt_own_line line;
     if (!is_dispatch(finding, metrics))
         return false;
-    /* That has a rule of its own. */
-    finding->gain_upper_s = fmax(steps.dispatch_s + steps.python_s - pt_tensors_of_lists_s(profile, stage, &line), 0);
+    finding->gain_upper_s = steps.dispatch_s + steps.python_s - (steps.is_in_loading ? 0 : apart_s(profile, stage));
+    if (finding->gain_upper_s < LEAST_BESIDE_OPERATIONS * steps.operations_s && !steps.is_in_loading)
+        return false;
     pt_finding_add_evidence(finding, "dispatch_s", pt_real(steps.dispatch_s));
     pt_finding_add_evidence(finding, "python_s", pt_real(steps.python_s));
     pt_finding_add_evidence(finding, "operations_s", pt_real(steps.operations_s));

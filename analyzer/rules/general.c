@@ -247,8 +247,8 @@ static void say_whom_it_waits_for(struct pt_profile *profile, const struct pt_ge
     const bool is_known = strncmp(mostly, pt_time_parts[PT_PART_unattributed].label,
                                   strlen(pt_time_parts[PT_PART_unattributed].label)) != 0;
     finding->remedy =
-        is_known ? pt_metrics_format(metrics, "look at what %s did meanwhile: %s (--finding N has more)", whom, mostly)
-                 : pt_metrics_format(metrics, "look at what %s did meanwhile: --finding N has its times", whom);
+        is_known ? pt_metrics_format(metrics, "look at what %s did meanwhile: %s (its evidence has more)", whom, mostly)
+                 : pt_metrics_format(metrics, "look at what %s did meanwhile: its evidence has the times", whom);
 }
 
 /* Of the stage that of which anything is known. */

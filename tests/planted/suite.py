@@ -127,6 +127,7 @@ CASES = [
     Case("commands_in_a_fork.py", "idle_child_wait", place=["convert_all"]),
     case("sleep_polling.py", place=["python"]),
     Case("timed_polling.py", "sleep_polling", place=["python"], remedy="queue"),
+    Case("blocked_loop.py", "sleep_polling", place=["python"], remedy="asyncio.to_thread"),
     Case("async_polling.py", "sleep_polling", place=["python"], remedy="await"),
     Case("polling_in_a_child.c", "sleep_polling", place=["wait_for_file"]),
     case("long_sleeps.py", place=["python"]),

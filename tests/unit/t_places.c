@@ -350,29 +350,6 @@ static void a_late_rank_is_late_where_it_does_more(void **state)
 
 /* ---- remedies ---- */
 
-static bool is_rule(const char *name, size_t n)
-{
-    for (const struct pt_rule *rule = pt_rules; rule->id; rule++)
-        if (strlen(rule->id) == n && !strncmp(rule->id, name, n))
-            return true;
-    return false;
-}
-
-static void remedies_are_sound(void **state)
-{
-    (void)state;
-    for (const struct pt_remedy *row = pt_remedies; row->rules; row++) {
-        assert_true(*row->patterns && *row->remedy && strlen(row->remedy) < 140);
-        assert_true(*row->patterns != '|' && !strstr(row->patterns, "||"));
-        for (const char *at = row->rules; *at; at += strspn(at, " ")) {
-            const size_t n = strcspn(at, " ");
-            if (!is_rule(at, n))
-                fail_msg("remedies.def: there is no rule %.*s", (int)n, at);
-            at += n;
-        }
-    }
-}
-
 static void a_library_in_a_third_of_the_stacks_has_its_remedy(void **state)
 {
     (void)state;
@@ -487,7 +464,6 @@ int main(void)
         cmocka_unit_test(a_slow_start_is_the_import_that_takes_longest),
         cmocka_unit_test(loading_in_a_training_is_not_what_it_imports),
         cmocka_unit_test(a_late_rank_is_late_where_it_does_more),
-        cmocka_unit_test(remedies_are_sound),
         cmocka_unit_test(a_library_in_a_third_of_the_stacks_has_its_remedy),
         cmocka_unit_test(another_allocator_has_its_own_option),
         cmocka_unit_test(blocks_above_the_largest_threshold_need_no_threshold),

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "facts/python.h"
 #include "util/mem.h"
 
 enum { SHORT_ONES_BEFORE_A_SLICE = 200 };
@@ -36,6 +37,9 @@ pt_u64 pt_gap_before(struct pt_gaps *gaps, const struct pt_event *event, bool is
     const bool follows = is_of_kind && thread->end_ns && gap_ns > 0, is_short = gap_ns <= most_ns;
     thread->end_ns = is_of_kind ? pt_event_end_ns(event) + 1 : 0;
     if (!follows)
+        return 0;
+    /* What compiled code does between two calls is its own work: no interpreter has to get from one to the other. */
+    if (!pt_process_has_python(process))
         return 0;
     thread->short_ones += is_short;
     return is_short || is_slice(thread, gap_ns) ? (pt_u64)gap_ns : 0;

@@ -3,7 +3,6 @@
  * Owns: the rule about functions of libraries that are known to be slow (slow_calls.def). Threads: one. Never: names
  * what a library does for a framework, or opening an archive that is opened once.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,9 +106,12 @@ static struct spent costliest(struct pt_profile *profile, pt_i64 stage)
         titles[title].call = one->call;
         titles[title].all_s += one->all_s;
         titles[title].gain_s += one->gain_s;
-        titles[title].line = one->gain_s > of_line_s[title] ? one->line : titles[title].line;
-        of_line_s[title] = fmax(of_line_s[title], one->gain_s);
-        most = titles[title].gain_s > most.gain_s ? titles[title] : most;
+        if (one->gain_s > of_line_s[title]) {
+            titles[title].line = one->line;
+            of_line_s[title] = one->gain_s;
+        }
+        if (titles[title].gain_s > most.gain_s)
+            most = titles[title];
     }
     free(spending.items);
     return most;
@@ -117,7 +119,7 @@ static struct spent costliest(struct pt_profile *profile, pt_i64 stage)
 
 bool pt_rule_slow_calls(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    const struct spent spent = stage < 0 ? (struct spent){0} : costliest(profile, stage);
+    const struct spent spent = stage >= 0 ? costliest(profile, stage) : (struct spent){0};
     if (!spent.call || !(spent.gain_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
         return false;
     finding->title = spent.call->title;
