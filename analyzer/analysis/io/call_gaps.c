@@ -38,9 +38,6 @@ pt_u64 pt_gap_before(struct pt_gaps *gaps, const struct pt_event *event, bool is
     thread->end_ns = is_of_kind ? pt_event_end_ns(event) + 1 : 0;
     if (!follows)
         return 0;
-    /* What compiled code does between two calls is its own work: no interpreter has to get from one to the other. */
-    if (!pt_process_has_python(process))
-        return 0;
     thread->short_ones += is_short;
     return is_short || is_slice(thread, gap_ns) ? (pt_u64)gap_ns : 0;
 }
@@ -50,4 +47,9 @@ void pt_gaps_fini(struct pt_gaps *gaps)
     for (pt_u32 i = 0; i < gaps->n_processes; i++)
         free(gaps->threads[i]);
     free(gaps->threads);
+}
+
+pt_u64 pt_gap_of_interpreter(struct pt_gaps *gaps, const struct pt_event *event, bool is_of_kind, pt_i64 most_ns)
+{
+    return pt_process_has_python(event->process) ? pt_gap_before(gaps, event, is_of_kind, most_ns) : 0;
 }

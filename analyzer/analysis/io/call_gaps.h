@@ -24,5 +24,8 @@ struct pt_gaps {
  * the call before, if that was of the kind, too, and not more than `most_ns`, or a time slice, earlier; else 0. */
 pt_u64 pt_gap_before(struct pt_gaps *gaps, const struct pt_event *event, bool is_of_kind, pt_i64 most_ns);
 void pt_gaps_fini(struct pt_gaps *gaps);
+/* The same between small reads and writes: what compiled code does between two of them is its own work, an interpreter
+ * has to get from one to the other. 0 = no interpreter. */
+pt_u64 pt_gap_of_interpreter(struct pt_gaps *gaps, const struct pt_event *event, bool is_of_kind, pt_i64 most_ns);
 
 #endif

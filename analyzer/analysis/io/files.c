@@ -172,7 +172,7 @@ static void was_read(struct files *files, const struct pt_event *e, struct descr
     layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_unseekable,
                                       is_first ? LONGEST_OPEN_GAP_NS : LONGEST_SMALL_GAP_NS + e->duration_ns);
     const pt_u64 around_ns =
-        pt_gap_before(&files->small_gaps, e, read.is_small && !f->is_unseekable, LONGEST_SMALL_GAP_NS);
+        pt_gap_of_interpreter(&files->small_gaps, e, read.is_small && !f->is_unseekable, LONGEST_SMALL_GAP_NS);
     if (f->is_unseekable)
         return;
     pt_coverage_add(&layer->coverage, read.offset_bytes ? *read.offset_bytes : d->position_bytes, read.bytes);

@@ -69,7 +69,7 @@ static void written(struct small_writes *small, const struct pt_event *e)
 {
     const struct pt_ev_io_write *fields = (const struct pt_ev_io_write *)(const void *)e->payload;
     const bool counts = fields->result > 0 && fields->result < SMALL_BYTES && !is_message(e, fields->path);
-    const pt_u64 gap_ns = pt_gap_before(&small->gaps, e, counts, LONGEST_GAP_NS);
+    const pt_u64 gap_ns = pt_gap_of_interpreter(&small->gaps, e, counts, LONGEST_GAP_NS);
     if (!counts)
         return;
     struct written_file *file = file_of(small, e, fields->path);
