@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "facts/python/frames.h"
+#include "util/toolchain.h"
 
 #define PART(part) ((pt_u64)1 << (part))
 #define DISK_PARTS                                                                                                     \
@@ -259,32 +260,22 @@ static bool says_nothing(const char *function)
     return false;
 }
 
-/* What a header of the compiler's or of libc's has put into the program: its author looks for who called it. */
-static bool is_of_a_header(const struct pt_stack_frame *frame)
-{
-    static const char *const folders[] = {"/usr/include/", "/include/c++/", "/bits/", "/rustc/"};
-    for (size_t i = 0; frame->file && i < sizeof folders / sizeof *folders; i++)
-        if (strstr(frame->file, folders[i]))
-            return true;
-    return false;
-}
-
 const struct pt_stack_frame *pt_named_frame(const struct pt_finding_stack *stack)
 {
     const struct pt_stack_frame *frames = stack->frames, *python = pt_python_own_frame(frames, stack->n);
     if (stack->in || python)
         return stack->in ? stack->in : python;
-    const struct pt_stack_frame *of_header = NULL;
+    const struct pt_stack_frame *of_toolchain = NULL;
     pt_u32 i = stack->n_serving;
     for (; i < stack->n && !(frames[i].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_IS_CUT)); i++) {
         if (!(frames[i].flags & PT_FRAME_IS_NAMED) || frames[i].flags & PT_FRAME_SERVES ||
             says_nothing(frames[i].function))
             continue;
-        if (!is_of_a_header(&frames[i]))
+        if (!pt_is_of_toolchain(frames[i].file)) /* its author looks for who called that */
             return &frames[i];
-        of_header = of_header ? of_header : &frames[i];
+        of_toolchain = of_toolchain ? of_toolchain : &frames[i];
     }
-    return of_header;
+    return of_toolchain;
 }
 
 const struct pt_stack_frame *pt_program_frame(const struct pt_finding_stack *stack)

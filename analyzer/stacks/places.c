@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/auto.h"
+#include "util/toolchain.h"
 #include "util/text/sanitize.h"
 
 /* Code without a file is the program's own (python -c, a notebook), but for the import system's. */
@@ -20,11 +21,8 @@ bool pt_stack_is_of_library(const struct pt_stack_line *line)
 /* What a header of the compiler's or the C library's has inlined into the program, and these libraries' own sources. */
 static bool is_of_toolchain(const struct pt_stack_line *line)
 {
-    static const char *const folders[] = {"/usr/include/", "/include/c++/", "/bits/", "/nptl/", "/sysdeps/", "/rustc/"};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (strstr(line->file, folders[i]))
-            return true;
-    return !strncmp(line->function, "std::", 5) || !strncmp(line->function, "__gthread_", 10);
+    return pt_is_of_toolchain(line->file) || !strncmp(line->function, "std::", 5) ||
+           !strncmp(line->function, "__gthread_", 10);
 }
 
 enum rank { NO_PLACE, OF_TOOLCHAIN, OF_PROGRAM, OF_PYTHONS_LIBRARY, OF_PYTHON };
