@@ -277,6 +277,15 @@ static const struct {
     {"oversubscribed_threads",
      {{"cpus.usable", 2}, {"cpu.pool_threads", 16}, {"cpu.total_s", 10}, {"time.runnable_s", 2}, {"cpu.spinning_s", 3}},
      0.1},
+    {"oversubscribed_threads", /* each does its own work: the kernel alone takes them off the CPUs */
+     {{"cpus.usable", 4},
+      {"cpu.total_s", 10},
+      {"cpu.oversubscribed.cost_s", 4},
+      {"cpu.oversubscribed.queue_share", 3},
+      {"cpu.oversubscribed.threads_per_process", 16},
+      {"resource.voluntary_switches.last", 1000},
+      {"resource.involuntary_switches.last", 20000}},
+     3000},
     {"oversubscribed_threads", /* they take turns, as with Python's GIL */
      {{"cpus.usable", 4},
       {"cpu.oversubscribed.cost_s", 4},

@@ -41,6 +41,18 @@ static pt_u8 *pools_of_frames(const struct pt_cpu_view *view)
     return pools;
 }
 
+/* By function, those that no pool is known by: it gives up the CPU to look again, as a barrier of the program's own. */
+static bool *callers_of_yield(const struct pt_cpu_view *view)
+{
+    bool *yields = pt_calloc(view->functions.n + 1, sizeof *yields);
+    for (size_t i = 1; i < view->frames.n; i++) {
+        const struct pt_cpu_frame *frame = &view->frames.items[i];
+        if (frame->parent && !strcmp(view->functions.items[frame->function].name, "sched_yield"))
+            yields[view->frames.items[frame->parent].function] = true;
+    }
+    return yields;
+}
+
 /* The threads of a pool that is seldom used spin for a moment, and sleep: of the time of the process's thread with
  * most. */
 #define LEAST_OF_MOST 0.1
@@ -69,14 +81,18 @@ void pt_spinning(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_v
 {
     const struct pt_cpu_data *data = view->data;
     PT_AUTO(pt_freep) pt_u8 *pools = pools_of_frames(view);
+    PT_AUTO(pt_freep) bool *yields = callers_of_yield(view);
     PT_AUTO(pt_freep) double *pool_s = pt_calloc(POOLS * (data->n_threads + 1), sizeof *pool_s);
-    double all_s = 0, main_s = 0;
+    double all_s = 0, main_s = 0, yielding_s = 0;
     for (size_t i = 0; i < data->n_counts; i++) {
         const struct pt_cpu_count *count = &data->counts[i];
         const double s = (double)count->samples * view->sample_s[count->thread];
         const pt_u8 pool = pools[view->frame_of[count->node]];
         pool_s[pool * (data->n_threads + 1) + count->thread] += s;
-        if (!pool || !pool_of(&view->functions.items[pt_cpu_function_at(view, count->node)]))
+        const pt_u32 function = pt_cpu_function_at(view, count->node);
+        if (!pool && (yields[function] || !strcmp(view->functions.items[function].name, "sched_yield")))
+            yielding_s += s;
+        if (!pool || !pool_of(&view->functions.items[function]))
             continue;
         all_s += s;
         main_s += threads[count->thread].share * s;
@@ -88,5 +104,6 @@ void pt_spinning(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_v
     }
     pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.spinning_s", pt_real(all_s));
     pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.spinning_main_s", pt_real(main_s));
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.yielding_s", pt_real(yielding_s));
     pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.pool_threads", pt_integer(most));
 }

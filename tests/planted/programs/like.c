@@ -42,6 +42,12 @@ static void *equal_shares(void *unused)
     return unused;
 }
 
+static void *small_share(void *unused)
+{
+    compute(600);
+    return unused;
+}
+
 static void *own_work(void *unused)
 {
     compute(800);
@@ -85,5 +91,7 @@ int main(int argc, char **argv)
         return run(equal_shares, NULL, 2, 0);
     if (!strcmp(rule, "oversubscribed_threads")) /* many, of which as many compute as there are CPUs */
         return run(own_work, waits, most, MOST_THREADS);
+    if (!strcmp(rule, "independent_threads")) /* many more than CPUs, none of which needs another one */
+        return run(small_share, NULL, MOST_THREADS, 0);
     return touch_once();
 }

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { STEPS = 1600, WORK = 2400000 };
+enum { STEPS = 1600, WORK = 800000 };
 static int n_threads;
 static atomic_int arrived, step;
-static volatile long sink;
+static _Thread_local volatile long sink;
 
 static void spin_barrier(void)
 {
