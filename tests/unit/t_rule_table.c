@@ -145,6 +145,8 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
         {"line.copies_s", "deepcopy", "/lib/python3.11/copy.py", PT_STACK_STEPS_S},
         {"line.tensors_s", "torch::utils::tensor_ctor", NULL, PT_STACK_TRAINING_S},
         {"line.sums_s", "sum", NULL, PT_STACK_TRAINING_S},
+        {"line.double_s", "dgemm_kernel_ZEN", NULL, PT_STACK_TRAINING_S},
+        {"line.single_s", "sgemm_kernel_ZEN", NULL, PT_STACK_TRAINING_S},
         {"line.plain_s", NULL, NULL, PT_STACK_TRAINING_S},
         {"line.filters_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
         {"line.written_s", "NumpyBlock._get_values_for_csv", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},

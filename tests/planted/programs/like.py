@@ -414,6 +414,23 @@ def tiny_operations():
         weights.mm(weights).sum().backward()
 
 
+def double_precision():
+    """Trains in float32; only what it measures is summed up in float64."""
+    import torch
+
+    torch.set_num_threads(1)
+    net = torch.nn.Sequential(torch.nn.Linear(512, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 300))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    inputs, wanted, means = torch.randn(64, 512), torch.randint(0, 300, (64,)), []
+    for _ in range(120):
+        optimizer.zero_grad()
+        outputs = net(inputs)
+        torch.nn.functional.cross_entropy(outputs, wanted).backward()
+        optimizer.step()
+        means.append(outputs.detach().double().t().mm(outputs.detach().double()).mean())
+    return means
+
+
 def fork_of_large_process():
     """Forks once while it is small, and grows then."""
     child = subprocess.Popen(["true"])
