@@ -106,6 +106,11 @@ bool pt_runs_scripts(const struct pt_process *process)
     return false;
 }
 
+bool pt_is_pause(const struct pt_process *process)
+{
+    return process->exe && !strcmp(pt_base_name(process->exe), "sleep");
+}
+
 static bool names_a_script(const char *word)
 {
     static const char *const ends[] = {".py", ".sh", ".pl", ".rb", ".R", ".js", ".jl"};

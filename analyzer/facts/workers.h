@@ -17,6 +17,8 @@ bool pt_is_worker(const struct pt_process *process);
 bool pt_is_of_multiprocessing(const struct pt_process *process);
 /* A shell, or what runs commands in its place: its copies are parts of a script, $(...) and pipelines. */
 bool pt_runs_scripts(const struct pt_process *process);
+/* The command sleep: whoever waits for it pauses. */
+bool pt_is_pause(const struct pt_process *process);
 /* What an interpreter was told to run: the script, the module after -m, or the text after -c; "" = not known. */
 const char *pt_script_of(const struct pt_process *process);
 /* Whom a worker works for: its parent, or who started the forkserver that is its parent. NULL = not known. */

@@ -145,6 +145,12 @@ double pt_waiting_workers_needed(const struct pt_profile *profile, const struct 
                 fmin(fmax(times, FEWEST_TIMES), MOST_TIMES));
 }
 
+double pt_looking_for_work_s(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    return pt_finding_number_or_0(finding, &profile->metrics, "cpu.spinning_s") +
+           pt_finding_number_or_0(finding, &profile->metrics, "cpu.yielding_s");
+}
+
 double pt_stretch_of(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     /* What has no place in the code was timed by phases, from beginning to end, its queueing included. */

@@ -29,6 +29,9 @@ enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, c
  * take batches faster, and at most eight times as many. NAN = they do not wait. */
 double pt_waiting_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding);
 
+/* CPU time in which threads of pools, and of the program's own, looked whether there was something to do. */
+double pt_looking_for_work_s(const struct pt_profile *profile, const struct pt_finding *finding);
+
 /* On a busy machine, work that goes away takes with it what it queued for the CPU: by how much more it took. */
 double pt_stretch_of(const struct pt_profile *profile, const struct pt_finding *finding);
 

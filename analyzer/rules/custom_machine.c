@@ -71,7 +71,6 @@ static bool need_each_other(const struct pt_finding *finding, const struct pt_me
 bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    (void)stage;
     const double cpus = pt_finding_number(finding, metrics, "cpus.usable");
     /* Queueing alone is no proof: another program may use the CPUs. */
     if (!(pt_finding_number(finding, metrics, "cpu.oversubscribed.threads_per_process") > 2 * cpus) ||
@@ -87,10 +86,15 @@ bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, st
         finding->gain_upper_s =
             fmin(finding->gain_upper_s,
                  for_pool_s(finding, metrics) + SLOWED * pt_finding_number_or_0(finding, metrics, "time.native_s"));
+    const double cpu_s = pt_finding_number(finding, metrics, "cpu.total_s");
+    const double looking_s = pt_looking_for_work_s(profile, finding);
     const double yielding_s = pt_finding_number_or_0(finding, metrics, "cpu.yielding_s");
-    if (yielding_s >= LEAST_SPINNING * pt_finding_number(finding, metrics, "cpu.total_s"))
-        finding->gain_upper_s = fmin(finding->gain_upper_s,
-                                     (yielding_s + SLOWED * pt_finding_number(finding, metrics, "cpu.total_s")) / cpus);
+    if (yielding_s >= LEAST_SPINNING * cpu_s)
+        finding->gain_upper_s = fmin(finding->gain_upper_s, (yielding_s + SLOWED * cpu_s) / cpus);
+    else if (looking_s < LEAST_SPINNING * cpu_s && stage >= 0) /* what they compute remains */
+        finding->gain_upper_s =
+            fmin(finding->gain_upper_s,
+                 (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) / 1e9 - (1 - SLOWED) * cpu_s / cpus);
     pt_finding_add_metrics(finding, metrics,
                            "threads:resource.threads.max computing_threads:cpu.computing_threads "
                            "processes:resource.processes.max cpus:cpus.usable "
@@ -373,6 +377,8 @@ bool pt_rule_cold_mapping(struct pt_profile *profile, pt_i64 stage, struct pt_fi
 
 /* ---- not in seconds: what would be gained is not known ---- */
 
+enum { MOST_USED = 95 };
+
 static bool is_above(struct pt_profile *profile, struct pt_finding *finding, const char *metric, double least,
                      const char *evidence)
 {
@@ -383,12 +389,15 @@ static bool is_above(struct pt_profile *profile, struct pt_finding *finding, con
     return true;
 }
 
-/* Nothing is wrong with that: it says where the limit is. */
+/* Nothing is wrong with that: it says where the limit is. A thread of a BLAS that looks for work keeps a CPU, but does
+ * none: it was told that only more CPUs help a search on one thread. */
 bool pt_rule_cpu_saturated(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     finding->is_observation = true;
     finding->time_s = stage < 0 ? 0 : (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) / 1e9;
-    return is_above(profile, finding, "cpu.used_percent", 95,
+    const double on_s = pt_finding_number(finding, &profile->metrics, "cpu.total_s");
+    const double works = on_s > 0 ? 1 - pt_looking_for_work_s(profile, finding) / on_s : 1;
+    return is_above(profile, finding, "cpu.used_percent", MOST_USED / fmax(works, MOST_USED / 100),
                     "cpu_percent:cpu.used_percent cpu_s:cpu.total_s cpus:cpus.usable");
 }
 

@@ -268,11 +268,14 @@ static void say_what_computes(struct pt_finding *finding, bool is_one_thread, do
         waits ? "for this part only less work, faster code, or work divided among idle CPUs helps" : finding->remedy;
 }
 
-/* With what other programs took: there is nothing to divide work among. */
+/* With what other programs took: there is nothing to divide work among. A CPU on which a pool's thread looks for work
+ * may do some. */
 static bool are_cpus_busy(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
-    return pt_finding_number(finding, &profile->metrics, "neighbours.full_s") >= MOST_OF_IT * wall_s;
+    return pt_finding_number(finding, &profile->metrics, "neighbours.full_s") -
+               pt_looking_for_work_s(profile, finding) >=
+           MOST_OF_IT * wall_s;
 }
 
 /* Of what it computes in Python, without imports, more than half in one function of the program: its name stands

@@ -241,6 +241,7 @@ static const struct {
      10},
     {"gpu_memory_full", {{"gpu.memory.peak_percent", 93}}, 89},
     {"cpu_saturated", {{"cpu.used_percent", 97}}, 94},
+    {"cpu_saturated", {{"cpu.used_percent", 97}, {"cpu.total_s", 10}, {"cpu.yielding_s", 0.1}}, 4},
     {"high_memory", {{"rss.max_bytes", 17.0 * 1024 * 1024 * 1024}}, 15.0 * 1024 * 1024 * 1024},
     {"memory_near_limit", {{"resource.machine_memory_percent.max", 92}}, 88},
     {"swapping", {{"pressure.memory.cost_s", 3}, {"resource.memory_pressure_percent.mean", 30}}, 4},

@@ -2,7 +2,8 @@
  *
  * Owns: what it would bring to start commands together. Threads: one, after the last event. Never: counts the steps of
  * a pipeline, which need each other: these are different programs, or scripts, or read what one before has made; more
- * than the CPUs can do at once; what ran together already.
+ * than the CPUs can do at once; what ran together already; a pause, as sleep between two requests: a script that asked
+ * twice a second was told to start its pauses together.
  */
 #include "repeated.h"
 
@@ -104,7 +105,7 @@ static void add(const struct pt_children *children, const struct below *below, s
     const struct pt_process *command = window->child;
     const struct below *own = &below[command->index];
     const double ns = alone_ns(children, below, window) - own->queued_ns;
-    if (pt_is_worker(command) || command->start_ns + BEGINS_NS < window->from_ns || ns <= 0 ||
+    if (pt_is_worker(command) || pt_is_pause(own->last) || command->start_ns + BEGINS_NS < window->from_ns || ns <= 0 ||
         children->processes[command->index].needs_earlier)
         return;
     const pt_u64 key = (pt_u64)(uintptr_t)own->name ^ (pt_u64)(launcher->index + 1) << 48;
@@ -160,7 +161,7 @@ static double gain_of_program(const struct pt_children *children, const struct b
     for (pt_u32 i = 0; i < session->n_processes && n < MOST_COMMANDS; i++) {
         struct pt_process *one = session->processes[i];
         if (!one->parent || one->parent->pid != program->pid || one->previous_image || pt_is_worker(one) ||
-            children->processes[i].needs_earlier || children->processes[i].serves)
+            pt_is_pause(below[i].last) || children->processes[i].needs_earlier || children->processes[i].serves)
             continue;
         lives[n++] = (struct pt_path_window){one->start_ns, below[i].last->end_ns, one};
         all.cpu_ns += below[i].cpu_ns;

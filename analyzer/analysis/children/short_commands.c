@@ -104,11 +104,15 @@ static const struct pt_process *waited_for(const struct short_commands *all, con
 static void event(void *state, const struct pt_event *e)
 {
     struct short_commands *all = state;
-    if (e->desc->role != PT_ROLE_SPAN || !pt_is_main_thread(e) || all->processes[e->process->index].n_short < FEWEST ||
-        pt_path_share(all->facts->paths, e->process) < LEAST_SHARE)
+    if (e->desc->role != PT_ROLE_SPAN || !pt_is_main_thread(e))
+        return;
+    /* A loop that reads from a pipe goes on in a copy of the shell. */
+    const struct process *own = &all->processes[e->process->index];
+    const struct pt_process *script = own->is_copy ? own->script : e->process;
+    if (all->processes[script->index].n_short < FEWEST || pt_path_share(all->facts->paths, e->process) < LEAST_SHARE)
         return;
     const bool is_start = (e->desc->kind == PT_KIND_proc_fork || e->desc->kind == PT_KIND_proc_spawn) && e->result > 0;
-    if (is_start || is_short_command_of(all, waited_for(all, e), e->process))
+    if (is_start || is_short_command_of(all, waited_for(all, e), script))
         pt_time_union_add(&all->waits[pt_profile_stage_of(all->profile, e->process)], e->start_ns, pt_event_end_ns(e));
 }
 

@@ -104,6 +104,23 @@ static bool makes_rows(const struct pt_stack_frame *frame)
            is_in(frame, "/pandas/core/apply.py", "FrameColumnApply.series_generator");
 }
 
+/* By labels, as df.loc[i, "a"] = x. Whole columns, and rows that a mask chooses, go that way, too, but their time is
+ * in native code. */
+static bool sets_cell(const struct pt_stack_frame *frame)
+{
+    return is_in(frame, "/pandas/core/indexing.py", "Indexer.__setitem__");
+}
+
+static bool takes_row(const struct pt_stack_frame *frame)
+{
+    return makes_rows(frame) || sets_cell(frame);
+}
+
+static bool is_in_python(const struct pt_stack *stack)
+{
+    return stack->n && stack->frames->flags & PT_FRAME_OF_PYTHON;
+}
+
 /* For each row, or for each column: of the short turns of a generator the callers are seldom known, of this one always.
  */
 static bool asks_for_rows(const struct pt_stack_frame *frame)
@@ -169,9 +186,9 @@ static void widen(struct loop *loop, const struct pt_stack_frame *in)
 /* Where rows are made: that the loop is there at all. */
 static void find_loop(struct loops *loops, const struct pt_stack *stack)
 {
-    const struct pt_stack_frame *maker = outwards(stack, stack->frames, makes_rows);
+    const struct pt_stack_frame *maker = outwards(stack, stack->frames, takes_row);
     const double s = stack->cost[PT_STACK_STEPS_S];
-    if (!maker)
+    if (!maker || (!makes_rows(maker) && !is_in_python(stack)))
         return;
     const struct pt_stack_frame *in = outwards(stack, maker, is_programs);
     if (!in) {
@@ -213,7 +230,7 @@ static void add_values(struct loop *loop, const struct pt_stack *stack)
     const struct pt_stack_frame *own = outwards(stack, stack->frames, is_programs);
     const struct pt_stack_frame *value = outwards(stack, stack->frames, handles_rows);
     const struct pt_stack_frame *in = frame_of(stack, loop);
-    if (!in || !value || value > own || outwards(stack, stack->frames, makes_rows))
+    if (!in || !value || value > own || outwards(stack, stack->frames, takes_row))
         return;
     loop->rows_s += stack->cost[PT_STACK_STEPS_S];
     loop->last = in->line > loop->last ? in->line : loop->last;

@@ -3,6 +3,7 @@
  * Owns: the rule about functions of libraries that are known to be slow (slow_calls.def). Threads: one. Never: names
  * what a library does for a framework, or opening an archive that is opened once.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,11 +42,23 @@ static bool is_for_a_framework(const struct pt_stack *stack)
     return pt_line_calls(stack, frameworks);
 }
 
+static bool is_native(const struct slow_call *call)
+{
+    return !strchr(call->patterns[0].file, '/');
+}
+
+/* A function that is called by way of a native one computes for itself. */
+static bool is_called(const struct slow_call *call, const struct pt_stack *stack)
+{
+    const char *module = stack->n ? stack->frames->module : NULL;
+    return is_native(call) ? module && strstr(module, call->patterns[0].file) : pt_line_calls(stack, call->patterns);
+}
+
 /* The first row that fits; NULL = none does. */
 static const struct slow_call *call_of(const struct pt_stack *stack)
 {
     for (size_t i = 0; i < N_SLOW_CALLS; i++)
-        if (pt_line_calls(stack, slow_calls[i].patterns))
+        if (is_called(&slow_calls[i], stack))
             return is_for_a_framework(stack) ? NULL : &slow_calls[i];
     return NULL;
 }
@@ -117,6 +130,27 @@ static struct spent costliest(struct pt_profile *profile, pt_i64 stage)
     return most;
 }
 
+/* Where a line calls into C for each value, the loop around the call goes, too; not what the functions in C do. */
+#define LEAST_OF_LINE 0.25
+
+static bool is_of_calling(const struct pt_stack *stack)
+{
+    const char *module = stack->frames->module ? pt_base_name(stack->frames->module) : NULL;
+    return !module || strstr(module, "python") || strstr(module, "libffi");
+}
+
+static double with_its_line_s(const struct pt_profile *profile, pt_i64 stage, const struct spent *spent)
+{
+    double s = 0;
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        const struct pt_stack_frame *own = (pt_i64)stack->stage == stage ? pt_line_frame(stack) : NULL;
+        const bool is_there = own && own->line == spent->line.line && own->file == spent->line.file;
+        s += is_there && is_of_calling(stack) ? stack->cost[PT_STACK_STEPS_S] : 0;
+    }
+    return is_native(spent->call) && spent->all_s >= LEAST_OF_LINE * s ? fmax(s, spent->gain_s) : spent->gain_s;
+}
+
 bool pt_rule_slow_calls(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     const struct spent spent = stage >= 0 ? costliest(profile, stage) : (struct spent){0};
@@ -125,7 +159,7 @@ bool pt_rule_slow_calls(struct pt_profile *profile, pt_i64 stage, struct pt_find
     finding->title = spent.call->title;
     finding->remedy = spent.call->remedy;
     finding->advice = spent.call->advice;
-    finding->gain_upper_s = spent.gain_s;
+    finding->gain_upper_s = with_its_line_s(profile, stage, &spent);
     pt_finding_is_of_line(finding, &spent.line);
     pt_finding_add_evidence(finding, "in_calls_s", pt_real(spent.all_s));
     return true;

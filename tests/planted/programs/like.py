@@ -414,6 +414,15 @@ def tiny_operations():
         weights.mm(weights).sum().backward()
 
 
+def one_call_by_ctypes():
+    """Twenty calls of a function in C, which has much to do."""
+    import ctypes
+
+    library = ctypes.CDLL("libz.so.1")
+    data = bytes(200_000_000)
+    return [library.adler32(1, data, len(data)) for _ in range(20)]
+
+
 def double_precision():
     """Trains in float32; only what it measures is summed up in float64."""
     import torch
