@@ -321,6 +321,17 @@ static void set_dispatch(struct pt_metrics *metrics, struct pt_scope scope, cons
                    all > 0 && share->in_phase > 0 ? pt_real(100 * share->framework_beside / all) : pt_unknown(NULL));
 }
 
+/* What workers can take off the training: they load while it trains, but share its CPUs. A training that does next to
+ * nothing but load was promised all of that, and had half of it on two CPUs. */
+static double beside_training_s(const struct pt_profile *profile, const struct share *share, double computes_s,
+                                double reads_s)
+{
+    const double cpus = pt_profile_usable_cpus(profile);
+    const double loads_s = computes_s + reads_s, trains_s = fmax(share->in_training_s - loads_s, 0);
+    const double least_s = isnan(cpus) ? 0 : (computes_s + trains_s) / cpus;
+    return fmax(fmin(loads_s, loads_s + trains_s - least_s), 0);
+}
+
 /* What Python takes more than its part of a training loop prepares data. */
 void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view, pt_u32 main_thread)
 {
@@ -358,7 +369,8 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     pt_metrics_set(metrics, scope, "load.in_main.python_s", pt_real(loads_s));
     /* Samples become tensors: of what the framework does for Python, the part that Python has in preparing them. */
     const double tensors_s = !is_loader_seen && share.python > 0 ? share.framework * preparing_s / share.python : 0;
-    pt_metrics_set(metrics, scope, "load.in_main.cost_s", pt_real(decode_s + read_s + loads_s + tensors_s));
+    pt_metrics_set(metrics, scope, "load.in_main.cost_s",
+                   pt_real(beside_training_s(profile, &share, decode_s + loads_s + tensors_s, read_s)));
     const double share_read = (decode_s + read_s) / wall_s;
     const double share_loading = share_read + (share_read >= LEAST_READING_SHARE ? loads_s / wall_s : 0);
     pt_metrics_set(metrics, scope, "load.in_main.percent", pt_real(100 * share_loading));
