@@ -102,6 +102,7 @@ CASES = [
     Case("worker_sleeps.c", "too_few_workers", place=["collate"]),
     case("too_many_workers.py", needs_torch=True),
     case("worker_imbalance.py"),
+    Case("shards_of_one_worker.py", "worker_imbalance", needs_idle_cpus=True, place=["python"]),
     case("pickled_data.py", place=["python"]),
     case("pools_made_again.py", place=["python"], remedy="once"),
     Case("one_task_per_child.py", "pools_made_again", place=["python"], remedy="maxtasksperchild"),

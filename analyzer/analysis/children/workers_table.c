@@ -5,8 +5,10 @@
 #include "workers_table.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "facts/path/critical_path.h"
 #include "profile/process_name.h"
@@ -84,11 +86,18 @@ static void gather(const struct pt_children *children, pt_u32 stage, struct work
     }
 }
 
+/* It has done less than it had to. Whoever stops its workers asks them by SIGTERM. */
+static bool has_died(const struct pt_process *process)
+{
+    const int status = process->wait_status;
+    return status != -1 && WIFSIGNALED(status) && WTERMSIG(status) != SIGTERM;
+}
+
 /* Of one loader or pool: a training has one for validation, too, and a program may have helpers beside its pool. */
 static bool work_together(const struct pt_children *children, const struct pt_process *a, const struct pt_process *b)
 {
     const struct pt_children_process *one = &children->processes[a->index], *other = &children->processes[b->index];
-    if (a->parent != b->parent || !(a->start_ns < b->end_ns && b->start_ns < a->end_ns))
+    if (a->parent != b->parent || has_died(a) || has_died(b) || !(a->start_ns < b->end_ns && b->start_ns < a->end_ns))
         return false;
     return one->results && other->results ? one->results == other->results
                                           : one->batch_of_starts == other->batch_of_starts;
@@ -173,6 +182,20 @@ static struct balance balance_around(const struct pt_children *children, pt_u32 
     return balance;
 }
 
+/* How long, on average, those that work beside it had nothing left to do while it went on: each has a part of its own.
+ * Workers that are given their work piece by piece end together. */
+static double ended_before_ns(const struct pt_children *children, const struct workers *workers,
+                              const struct balance *balance)
+{
+    double sum_ns = 0;
+    for (pt_u32 i = 0; i < workers->n; i++) {
+        const struct pt_process *one = workers->items[i];
+        if (one->end_ns < balance->busiest->end_ns && work_together(children, one, balance->busiest))
+            sum_ns += (double)(balance->busiest->end_ns - one->end_ns);
+    }
+    return sum_ns / balance->n;
+}
+
 /* The busiest of those that work beside others. */
 static struct balance balance_of(const struct pt_children *children, pt_u32 stage, const struct workers *workers)
 {
@@ -193,6 +216,8 @@ static struct pt_value percent(double part, double whole)
     return whole > 0 ? pt_real(100 * part / whole) : pt_unknown("no workers");
 }
 
+#define LONG_BEFORE 0.15 /* of what is waited for them */
+
 static void set_balance(const struct pt_children *children, pt_u32 stage, const struct workers *workers, double wait_s)
 {
     struct pt_metrics *metrics = &children->profile->metrics;
@@ -201,9 +226,11 @@ static void set_balance(const struct pt_children *children, pt_u32 stage, const 
     if (!balance.busiest || balance.mean_ns <= 0)
         return;
     const double others_ns = (balance.mean_ns * balance.n - balance.most_ns) / (balance.n - 1);
-    /* Workers of a loader take turns: the slow one could be as fast as the others. Elsewhere what it does too much is
-     * divided among all. */
-    const double fair_ns = children->stages[stage].batches_received ? balance.least_ns : balance.mean_ns;
+    /* Workers of a loader take turns: the slow one could be as fast as the others. Elsewhere, and where those have
+     * nothing left to do, what it does too much is divided among all. */
+    const double before_s = ended_before_ns(children, workers, &balance) / 1e9;
+    const bool take_turns = children->stages[stage].batches_received && before_s < LONG_BEFORE * wait_s;
+    const double fair_ns = take_turns ? balance.least_ns : balance.mean_ns;
     const double share = (balance.most_ns - fair_ns) / balance.most_ns;
     pt_metrics_set(metrics, scope, "helpers.imbalance.ratio", pt_real(balance.most_ns / balance.mean_ns));
     pt_metrics_set(metrics, scope, "helpers.imbalance.most_s", pt_real(balance.most_ns / 1e9));
@@ -211,6 +238,7 @@ static void set_balance(const struct pt_children *children, pt_u32 stage, const 
     pt_metrics_set(metrics, scope, "helpers.imbalance.others_s", pt_real(others_ns / 1e9));
     pt_metrics_set(metrics, scope, "helpers.imbalance.busy_percent",
                    percent(balance.most_ns, life_ns(balance.busiest)));
+    pt_metrics_set(metrics, scope, "helpers.imbalance.ended_before_s", pt_real(before_s));
     pt_metrics_set(metrics, scope, "helpers.imbalance.pid", pt_integer(balance.busiest->pid));
     pt_metrics_set(metrics, scope, "helpers.imbalance.cost_s",
                    pt_real(share * fmin(wait_s, busy_ns(children, balance.busiest) / 1e9)));
