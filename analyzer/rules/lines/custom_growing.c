@@ -16,10 +16,24 @@
 #define WITH_WHAT_FOLLOWS 1.15
 #define COPIES_WITH_WHAT_FOLLOWS 1.1
 
-enum { ALLOCATED, GROWING, UPS, DOWNS, JOINING, COPYING, STEPS, BESIDE };
+enum {
+    ALLOCATED,
+    GROWING,
+    UPS,
+    DOWNS,
+    JOINING,
+    COPYING,
+    STEPS,
+    BESIDE,
+    TEXT_GROWING,
+    TEXT_UPS,
+    TEXT_DOWNS,
+    TEXT_COPYING
+};
 enum { FEWEST_UPS = 3 }; /* eight times the first size, or so many sizes that double */
 
-/* A list, a dictionary and a text of Python grow in place, or nearly: what they hold was made by somebody else. */
+/* A list, a dictionary and a text of Python grow in place, or nearly: what they hold was made by somebody else. But a
+ * text that an object holds, or that two names have, is copied by each +=. */
 static bool is_of_interpreter(const struct pt_stack *stack)
 {
     for (pt_u32 i = 0; i < stack->n; i++) {
@@ -30,13 +44,14 @@ static bool is_of_interpreter(const struct pt_stack *stack)
     return false;
 }
 
+static const struct pt_code_pattern moves[] = {{NULL, "memmove"}, {NULL, "memcpy"}, {NULL, NULL}};
+
 /* NumPy before 1.25 calls all of its functions through one, and distributions strip the names of those. */
 static bool joins(const struct pt_stack *stack)
 {
     static const struct pt_code_pattern named[] = {{NULL, "oncat"},      {NULL, "::cat::"},        {NULL, "cat_out"},
                                                    {NULL, "cat_serial"}, {"numpy/lib/", "append"}, {NULL, NULL}};
     static const struct pt_code_pattern any_of_numpy[] = {{"__array_function__", ""}, {NULL, NULL}};
-    static const struct pt_code_pattern moves[] = {{NULL, "memmove"}, {NULL, "memcpy"}, {NULL, NULL}};
     return pt_line_calls(stack, named) || (pt_line_calls(stack, any_of_numpy) && pt_line_calls(stack, moves));
 }
 
@@ -44,16 +59,16 @@ static void add_to_line(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
 {
     static const struct pt_code_pattern frees[] = {{NULL, "munmap"}, {NULL, "dealloc"}, {NULL, NULL}};
     sums[ALLOCATED] += stack->cost[PT_STACK_ALLOCATED_BYTES];
-    if (!is_of_interpreter(stack)) {
-        sums[GROWING] += stack->cost[PT_STACK_GROWING_BYTES];
-        sums[UPS] += stack->cost[PT_STACK_SIZE_UPS];
-        sums[DOWNS] += stack->cost[PT_STACK_SIZE_DOWNS];
-    }
+    const bool is_text = is_of_interpreter(stack);
+    sums[is_text ? TEXT_GROWING : GROWING] += stack->cost[PT_STACK_GROWING_BYTES];
+    sums[is_text ? TEXT_UPS : UPS] += stack->cost[PT_STACK_SIZE_UPS];
+    sums[is_text ? TEXT_DOWNS : DOWNS] += stack->cost[PT_STACK_SIZE_DOWNS];
     sums[BESIDE] += stack->cost[PT_STACK_BESIDE_S];
     const double steps_s = stack->cost[PT_STACK_STEPS_S];
     sums[STEPS] += steps_s;
     const bool is_join = steps_s > 0 && joins(stack);
     sums[JOINING] += is_join ? steps_s : 0;
+    sums[TEXT_COPYING] += steps_s > 0 && pt_line_calls(stack, moves) ? steps_s : 0;
     sums[COPYING] += is_join || (steps_s > 0 && pt_line_calls(stack, frees)) ? steps_s : 0;
 }
 
@@ -93,10 +108,27 @@ static struct pt_own_line costliest(const struct pt_profile *profile, pt_i64 sta
     return most;
 }
 
+/* Of the interpreter's own: parts that are made of one another go, too. */
+static struct pt_own_line growing_text(const struct pt_profile *profile, pt_i64 stage)
+{
+    struct pt_own_lines lines;
+    struct pt_own_line most = {0};
+    pt_own_lines(profile, stage, add_to_line, &lines);
+    for (size_t i = 0; i < lines.n; i++) {
+        const double *sums = lines.items[i].sums;
+        if (sums[TEXT_UPS] >= FEWEST_UPS && 3 * sums[TEXT_DOWNS] <= sums[TEXT_UPS] &&
+            sums[TEXT_GROWING] >= LEAST_GROWING * sums[ALLOCATED] && sums[TEXT_COPYING] >= MOSTLY * sums[STEPS] &&
+            sums[TEXT_COPYING] > most.sums[TEXT_COPYING])
+            most = lines.items[i];
+    }
+    pt_own_lines_free(&lines);
+    return most;
+}
+
 double pt_growing_bytes(const struct pt_profile *profile, pt_i64 stage)
 {
     double s;
-    return costliest(profile, stage, true, &s).sums[ALLOCATED];
+    return fmax(costliest(profile, stage, true, &s).sums[ALLOCATED], growing_text(profile, stage).sums[ALLOCATED]);
 }
 
 /* Where samples become longer with time, sorted by their lengths, what a model makes of them grows, too: then a loss
@@ -134,9 +166,30 @@ static bool complain(struct pt_profile *profile, pt_i64 stage, bool of_copies, s
     return true;
 }
 
+/* What is taken and given back for them by the kernel stands in no line. */
+static bool complain_of_text(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    const struct pt_own_line line = stage < 0 ? (struct pt_own_line){0} : growing_text(profile, stage);
+    if (!line.file || !(line.sums[TEXT_COPYING] >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
+        return false;
+    finding->title = "A text is made anew, larger each time: all that came before is copied";
+    finding->remedy = "collect its parts in a list, and join them once: \"\".join(parts), or io.StringIO";
+    finding->advice = "x += y copies all of x, unless x is a local name and nobody else holds it: append the parts to "
+                      "a list and call "
+                      "\"\".join(parts) at the end, or write them into io.StringIO, a file, a bytearray.";
+    finding->with_what_follows = WITH_WHAT_FOLLOWS;
+    finding->gain_upper_s = line.sums[STEPS] * WITH_WHAT_FOLLOWS;
+    pt_finding_is_of_line(finding, &line);
+    pt_finding_add_evidence(finding, "copying_s", pt_real(line.sums[TEXT_COPYING]));
+    pt_finding_add_evidence(finding, "allocated_there_bytes", pt_integer((pt_u64)line.sums[ALLOCATED]));
+    pt_finding_add_evidence(finding, "larger_each_time_bytes", pt_integer((pt_u64)line.sums[TEXT_GROWING]));
+    pt_finding_add_metrics(finding, &profile->metrics, "rss_max_bytes:rss.max_bytes");
+    return true;
+}
+
 bool pt_rule_growing_copies(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    return complain(profile, stage, true, finding);
+    return complain(profile, stage, true, finding) || complain_of_text(profile, stage, finding);
 }
 
 bool pt_rule_growing_work(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)

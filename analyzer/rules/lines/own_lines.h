@@ -8,7 +8,7 @@
 
 #include "rules/finding.h"
 
-enum { PT_LINE_SUMS = 8 };
+enum { PT_LINE_SUMS = 12 };
 
 struct pt_own_line {
     const char *file, *function; /* interned: equal ones have equal addresses */

@@ -414,6 +414,15 @@ def tiny_operations():
         weights.mm(weights).sum().backward()
 
 
+def growing_in_place():
+    """A text and a list that Python lets grow where they are, and what is sorted in them."""
+    text, numbers = "", []
+    for i in range(3_000_000):
+        text += "some words "
+        numbers.append(i)
+    return len(text), sorted(numbers, key=str)
+
+
 def one_call_by_ctypes():
     """Twenty calls of a function in C, which has much to do."""
     import ctypes
