@@ -6,7 +6,10 @@
  */
 #include <math.h>
 
+#include "conditions.h"
 #include "custom.h"
+#include "general.h"
+#include "lines/own_lines.h"
 #include "own_functions.h"
 #include "read_again.h"
 
@@ -42,8 +45,76 @@ static struct reader costliest_reader(struct pt_profile *profile, pt_i64 stage)
     return most;
 }
 
+/* ---- in workers that the main thread waits for ---- */
+
+static void add_of_workers(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
+{
+    sums[0] += stack->cost[PT_STACK_WORKER_S];
+}
+
+/* What the functions of one name spend, in all of their lines. */
+static double function_s(const struct pt_own_lines *lines, const struct pt_own_line *of)
+{
+    double s = 0;
+    for (size_t i = 0; i < lines->n; i++)
+        if (lines->items[i].file == of->file && lines->items[i].function == of->function)
+            s += lines->items[i].sums[0];
+    return s;
+}
+
+/* Its share of what the workers do is as much of the wait for them; 0 = none reads anything again. */
+static double worker_reads_share(struct pt_profile *profile, pt_i64 stage, struct reader *ret_reader)
+{
+    struct pt_own_lines lines;
+    double all_s = 0;
+    pt_own_lines(profile, stage, add_of_workers, &lines);
+    for (size_t i = 0; i < lines.n; i++) {
+        const struct pt_own_line *line = &lines.items[i];
+        const double s = function_s(&lines, line);
+        all_s += line->sums[0];
+        if (!(s > ret_reader->of.own_s))
+            continue;
+        const struct pt_read_again again = pt_read_again_in(profile, stage, line->file, line->function);
+        if (again.path && again.read_bytes >= SLOWEST_PARSER_BYTES_PER_S * s)
+            *ret_reader = (struct reader){{.file = line->file, .function = line->function, .own_s = s}, again};
+    }
+    pt_own_lines_free(&lines);
+    return all_s > 0 ? ret_reader->of.own_s / all_s : 0;
+}
+
+/* Those of a loader have complaints of their own. */
+static bool is_parsed_by_workers(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding,
+                                 struct reader *ret_reader)
+{
+    const double workers_s = pt_finding_number_or_0(finding, &profile->metrics, "time.workers_s");
+    if (!(workers_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)) ||
+        pt_worker_complaint(profile, finding) != PT_WORKERS_FINE)
+        return false;
+    finding->gain_upper_s =
+        worker_reads_share(profile, stage, ret_reader) * ret_reader->again.share * workers_s * WITH_WHAT_FOLLOWS;
+    finding->place_kind = PT_PLACE_WORKERS;
+    return ret_reader->again.path != NULL;
+}
+
+static void show(struct pt_finding *finding, const struct reader *reader)
+{
+    finding->in_function = reader->of.function;
+    finding->in_file = reader->of.file;
+    finding->with_what_follows = WITH_WHAT_FOLLOWS;
+    pt_finding_add_evidence(finding, "file", pt_text(reader->again.path));
+    pt_finding_add_evidence(finding, "open_calls", pt_integer(reader->again.opens));
+    pt_finding_add_evidence(finding, "parsing_s", pt_real(reader->of.own_s));
+    pt_finding_add_evidence(finding, "read_again_bytes", pt_integer(reader->again.bytes));
+}
+
 bool pt_rule_parsed_again(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
+    struct reader in_workers = {0};
+    if (stage >= 0 && is_parsed_by_workers(profile, stage, finding, &in_workers)) {
+        show(finding, &in_workers);
+        return true;
+    }
+    finding->place_kind = PT_PLACE_PREPARING;
     /* What reads a table may be native code. */
     const double computing_s = pt_finding_number(finding, &profile->metrics, "time.computing_s") +
                                pt_finding_number_or_0(finding, &profile->metrics, "time.heap_s");
@@ -52,13 +123,7 @@ bool pt_rule_parsed_again(struct pt_profile *profile, pt_i64 stage, struct pt_fi
     const struct reader reader = costliest_reader(profile, stage);
     if (!reader.again.path || reader.of.own_s < LEAST_SHARE * computing_s)
         return false;
-    finding->in_function = reader.of.function;
-    finding->in_file = reader.of.file;
-    finding->with_what_follows = WITH_WHAT_FOLLOWS;
     finding->gain_upper_s = WITH_WHAT_FOLLOWS * reader.again.share * fmin(reader.of.own_s, computing_s);
-    pt_finding_add_evidence(finding, "file", pt_text(reader.again.path));
-    pt_finding_add_evidence(finding, "open_calls", pt_integer(reader.again.opens));
-    pt_finding_add_evidence(finding, "parsing_s", pt_real(reader.of.own_s));
-    pt_finding_add_evidence(finding, "read_again_bytes", pt_integer(reader.again.bytes));
+    show(finding, &reader);
     return true;
 }

@@ -33,6 +33,7 @@ CASES = [
     case("small_reads.py", place=["python"]),
     case("reread_files.py"),
     case("parsed_again.py", place=["python"]),
+    Case("vocabulary_in_workers.py", "parsed_again", place=["python"]),
     Case("labels_of_each_sample.py", "parsed_again", needs_torch=True, place=["python"]),
     Case("labels_in_workers.py", "dataloader_cpu_bound", needs_torch=True, place=["python"], remedy="__init__"),
     Case("shards_in_workers.py", "too_few_workers", needs_torch=True, place=["python"], remedy="__init__"),
