@@ -377,7 +377,7 @@ bool pt_rule_cold_mapping(struct pt_profile *profile, pt_i64 stage, struct pt_fi
 
 /* ---- not in seconds: what would be gained is not known ---- */
 
-enum { MOST_USED = 95 };
+#define MOST_USED 95.0
 
 static bool is_above(struct pt_profile *profile, struct pt_finding *finding, const char *metric, double least,
                      const char *evidence)

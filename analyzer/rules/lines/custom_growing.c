@@ -169,7 +169,7 @@ static bool complain(struct pt_profile *profile, pt_i64 stage, bool of_copies, s
 /* What is taken and given back for them by the kernel stands in no line. */
 static bool complain_of_text(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    const struct pt_own_line line = stage < 0 ? (struct pt_own_line){0} : growing_text(profile, stage);
+    const struct pt_own_line line = stage >= 0 ? growing_text(profile, stage) : (struct pt_own_line){0};
     if (!line.file || !(line.sums[TEXT_COPYING] >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
         return false;
     finding->title = "A text is made anew, larger each time: all that came before is copied";
