@@ -108,7 +108,9 @@ bool pt_runs_scripts(const struct pt_process *process)
 
 bool pt_is_pause(const struct pt_process *process)
 {
-    return process->exe && !strcmp(pt_base_name(process->exe), "sleep");
+    static const char name[] = "sleep";
+    return process->exe && !strcmp(pt_base_name(process->exe), name) && process->argc > 0 &&
+           !strcmp(pt_base_name(process->argv[0]), name);
 }
 
 static bool names_a_script(const char *word)

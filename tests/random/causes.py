@@ -250,7 +250,7 @@ static void *$helper(void *number)
 cause("commands", "python", "idle_child_wait", """
 children = []
 for i in range($count):
-    children.append(subprocess.Popen(["sleep", "$seconds"]))  # planted here
+    children.append(subprocess.Popen(["convert", "$seconds"], executable="/bin/sleep"))  # planted here
     if not FIXED:
         children[-1].wait()  # planted here
 for child in children:
@@ -259,7 +259,7 @@ for child in children:
 cause("commands", "c", "idle_child_wait", """
     for (int i = 0; i < $count; i++) {
         if (!fork()) {
-            execlp("sleep", "sleep", "$seconds", (char *)NULL);
+            execlp("sleep", "convert", "$seconds", (char *)NULL);
             _exit(127);
         }
         if (!truth_fixed)

@@ -322,7 +322,7 @@ static void set_dispatch(struct pt_metrics *metrics, struct pt_scope scope, cons
 }
 
 /* What workers can take off the training: they load while it trains, but share its CPUs. A training that does next to
- * nothing but load was promised all of that, and had half of it on two CPUs. */
+ * nothing but load has half of that from two workers on two CPUs. */
 static double beside_training_s(const struct pt_profile *profile, const struct share *share, double computes_s,
                                 double reads_s)
 {
@@ -369,8 +369,11 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     pt_metrics_set(metrics, scope, "load.in_main.python_s", pt_real(loads_s));
     /* Samples become tensors: of what the framework does for Python, the part that Python has in preparing them. */
     const double tensors_s = !is_loader_seen && share.python > 0 ? share.framework * preparing_s / share.python : 0;
-    pt_metrics_set(metrics, scope, "load.in_main.cost_s",
-                   pt_real(beside_training_s(profile, &share, decode_s + loads_s + tensors_s, read_s)));
+    const double computes_s = decode_s + loads_s + tensors_s;
+    const double beside_s = beside_training_s(profile, &share, computes_s, read_s);
+    pt_metrics_set(metrics, scope, "load.in_main.cost_s", pt_real(computes_s + read_s));
+    pt_metrics_set(metrics, scope, "load.in_main.beyond_workers_percent",
+                   beside_s > 0 ? pt_real(100 * (computes_s + read_s - beside_s) / beside_s) : pt_unknown(NULL));
     const double share_read = (decode_s + read_s) / wall_s;
     const double share_loading = share_read + (share_read >= LEAST_READING_SHARE ? loads_s / wall_s : 0);
     pt_metrics_set(metrics, scope, "load.in_main.percent", pt_real(100 * share_loading));

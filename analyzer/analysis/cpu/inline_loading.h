@@ -27,8 +27,10 @@ pt_u16 *pt_training_codes(const struct pt_cpu_view *view);
  * training.behind.operations_s, .dispatch_s, .python_s: of these, what is called behind the backward passes, and is no
  * phase; training.loading.dispatch_s, .python_s: in a loader.
  * load.in_main.cost_s, .percent of the wall time, .decode_s, .files_s, .python_s: what the main thread spends on
- * decoding, on files of data and, where it reads any, on Python around them while it could train. Absent where nothing
- * trains, where there are workers, without CPU samples. Needs the metrics of the analyses `files` and `children`.
+ * decoding, on files of data and, where it reads any, on Python around them while it could train;
+ * .beyond_workers_percent: what of it workers would not save, for want of CPUs, as a share of what they would. Absent
+ * where nothing trains, where there are workers, without CPU samples. Needs the metrics of the analyses `files` and
+ * `children`.
  */
 void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_view *view, pt_u32 main_thread);
 

@@ -5,14 +5,14 @@ import subprocess
 
 import planted
 
-SLEEP = ["sleep", "0.3"]
+CONVERT = ["convert", "0.3"]  # which waits for something: to pause by sleep is another thing
 COMMANDS = 10
 
 
 def convert_all(is_fixed):
     children = []
     for _ in range(COMMANDS):
-        children.append(subprocess.Popen(SLEEP))
+        children.append(subprocess.Popen(CONVERT, executable="/bin/sleep"))
         if not is_fixed:
             children[-1].wait()  # planted here
     for child in children:

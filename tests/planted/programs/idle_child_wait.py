@@ -4,17 +4,17 @@ import subprocess
 
 import planted
 
-COMMAND = ["sleep", "0.4"]
+CONVERT = {"args": ["convert", "0.4"], "executable": "/bin/sleep"}  # which waits for something: to pause by sleep is another thing
 
 
 def bad():
     for _ in range(3):
-        subprocess.run(COMMAND, check=True)  # planted here
-        subprocess.run(COMMAND, check=True, capture_output=True)  # planted here
+        subprocess.run(**CONVERT, check=True)  # planted here
+        subprocess.run(**CONVERT, check=True, capture_output=True)  # planted here
 
 
 def fixed():
-    running = [subprocess.Popen(COMMAND) for _ in range(6)]
+    running = [subprocess.Popen(**CONVERT) for _ in range(6)]
     for one in running:
         one.wait()
 
