@@ -97,16 +97,12 @@ static bool feed_the_main_process(const struct worker_shares *shares)
            (shares->wait_s >= LONG_WAIT_S && shares->feeds >= MESSAGES_OF_TWO_PIECES * shares->workers);
 }
 
-/* Of what is waited for them. */
-#define LONG_BEFORE 0.15
-
 /* More workers, or faster ones, are of no use while most of them wait for work and the main process for one, or have
  * ended. */
 static bool are_uneven(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_metrics *metrics = &profile->metrics;
-    if (pt_finding_number(finding, metrics, "helpers.imbalance.ended_before_s") >=
-        LONG_BEFORE * pt_finding_number(finding, metrics, "helpers.wait_s"))
+    if (pt_finding_number(finding, metrics, "helpers.imbalance.ended_before_s") > 0) /* long before */
         return true;
     return pt_finding_number(finding, metrics, "helpers.imbalance.busy_percent") >= 70 &&
            pt_finding_number(finding, metrics, "helpers.imbalance.others_s") <=

@@ -317,7 +317,7 @@ static const struct {
       {"cpus.usable", 2},
       {"helpers.workers.at_once", 2},
       {"helpers.imbalance.ended_before_s", 2}},
-     1},
+     0},
     {"rank_imbalance",
      {{"ranks.count", 2}, {"ranks.imbalance.cost_s", 3}, {"ranks.late", 1}, {"ranks.imbalance_percent", 90}},
      10},

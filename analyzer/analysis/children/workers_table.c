@@ -229,7 +229,8 @@ static void set_balance(const struct pt_children *children, pt_u32 stage, const 
     /* Workers of a loader take turns: the slow one could be as fast as the others. Elsewhere, and where those have
      * nothing left to do, what it does too much is divided among all. */
     const double before_s = ended_before_ns(children, workers, &balance) / 1e9;
-    const bool take_turns = children->stages[stage].batches_received && before_s < LONG_BEFORE * wait_s;
+    const bool is_long_before = before_s >= LONG_BEFORE * wait_s;
+    const bool take_turns = children->stages[stage].batches_received && !is_long_before;
     const double fair_ns = take_turns ? balance.least_ns : balance.mean_ns;
     const double share = (balance.most_ns - fair_ns) / balance.most_ns;
     pt_metrics_set(metrics, scope, "helpers.imbalance.ratio", pt_real(balance.most_ns / balance.mean_ns));
@@ -238,7 +239,7 @@ static void set_balance(const struct pt_children *children, pt_u32 stage, const 
     pt_metrics_set(metrics, scope, "helpers.imbalance.others_s", pt_real(others_ns / 1e9));
     pt_metrics_set(metrics, scope, "helpers.imbalance.busy_percent",
                    percent(balance.most_ns, life_ns(balance.busiest)));
-    pt_metrics_set(metrics, scope, "helpers.imbalance.ended_before_s", pt_real(before_s));
+    pt_metrics_set(metrics, scope, "helpers.imbalance.ended_before_s", pt_real(is_long_before ? before_s : 0));
     pt_metrics_set(metrics, scope, "helpers.imbalance.pid", pt_integer(balance.busiest->pid));
     pt_metrics_set(metrics, scope, "helpers.imbalance.cost_s",
                    pt_real(share * fmin(wait_s, busy_ns(children, balance.busiest) / 1e9)));
