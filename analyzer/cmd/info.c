@@ -69,7 +69,7 @@ static struct pt_panel *capture_panel(struct pt_doc *doc, const struct pt_run *r
         bool is_always_shown;
     } counts[] = {
         {"Processes", session->n_processes, true},    {"Programs not traced", count_untraced(run, session), true},
-        {"Events recorded", q->events, true},         {"Events overwritten", q->overwritten, true},
+        {"Events in the trace", q->events, true},     {"Events overwritten", q->overwritten, true},
         {"Events dropped", q->dropped, true},         {"Events damaged", q->corrupt_events, true},
         {"Blocks damaged", q->corrupt_blocks, false}, {"Definitions damaged", q->corrupt_definitions, false},
     };

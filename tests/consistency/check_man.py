@@ -13,10 +13,10 @@ def commands(source):
     return re.findall(r"^COMMAND\((\w+),", text, re.M)
 
 
-def options(source, command):
-    path = next((source / "analyzer/cmd").rglob(f"{command}.c"), None)
-    text = path.read_text(encoding="utf-8") if path else ""
-    return re.findall(r'PT_OPT_(?!END)[A-Z]+\(\s*"([a-z-]+)"', text)
+def options(build, command):
+    """As the command itself tells them."""
+    text = subprocess.run([build / "proftrace", command, "--help"], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"^  --([a-z-]+)", text, re.M)) - {"help"}
 
 
 def variables(source):
@@ -34,14 +34,14 @@ def formats(source):
     return re.findall(r"^EXPORTER\w*\((\w+),", text, re.M)
 
 
-def check_command(pages, source, command):
+def check_command(pages, build, command):
     if f"*{command}*" not in pages["proftrace.1"]:
         yield f"proftrace(1) does not list the command {command}"
     page = pages.get(f"proftrace-{command}.1")
     if page is None:
         yield f"docs/man/proftrace-{command}.1.scd is missing"
         return
-    for option in options(source, command):
+    for option in sorted(options(build, command)):
         if f"*--{option}*" not in page:
             yield f"proftrace-{command}(1) does not describe --{option}"
 
@@ -57,12 +57,13 @@ def check_syntax(folder):
 
 def main():
     source = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    build = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else source / "build").absolute()
     folder = source / "docs/man"
     pages = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.scd")}
     names = commands(source)
     problems = list(check_syntax(folder))
     for command in names:
-        problems += check_command(pages, source, command)
+        problems += check_command(pages, build, command)
     known = {"proftrace.1", "libproftrace.7", "proftrace.json.5"} | {f"proftrace-{name}.1" for name in names}
     problems += [f"docs/man/{page}.scd: there is no such command" for page in sorted(set(pages) - known)]
     problems += [f"libproftrace(7) does not describe {name}" for name in variables(source)

@@ -133,7 +133,7 @@ class Example(unittest.TestCase):
         self.assertIn('"cat":"io","name":"zero"', proftrace("export", trace, "--to", "chrome", "-o", "-"))
         self.assertIn("**`io_zero`** (0x36, SPAN)", doc("events.md"))
         without_row = run(BUILD / "proftrace", "info", trace)
-        self.assertRegex(without_row, r"Events recorded +1\n")
+        self.assertRegex(without_row, r"Events in the trace +1\n")
         self.assertRegex(without_row, r"this one does not know are left out: .*io_zero")
 
     def test_unit(self):

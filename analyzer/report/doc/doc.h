@@ -239,7 +239,7 @@ struct pt_doc {
         *not_traced; /* NULL = nothing to say */
 };
 
-#define PT_DOC_FINDINGS "Findings (upper bounds: what was measured and a tenth more; they may overlap)"
+#define PT_DOC_FINDINGS "Findings (upper bounds: what was measured and up to a tenth more; they may overlap)"
 /* Beside what takes the time: it may well be one that no rule knows. */
 #define PT_DOC_NO_KNOWN_PROBLEM "No known problem was found"
 /* What is said where there is neither a finding nor an observation. */

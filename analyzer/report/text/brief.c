@@ -333,7 +333,7 @@ static void put_observations(const struct pt_text_out *t, const struct pt_doc *d
     if (!doc->findings.n && n)
         pt_text_wrapped(t, PT_DOC_NO_KNOWN_PROBLEM ". Most of the time:", 0);
     if (doc->findings.n && n)
-        pt_text_wrapped(t, "Besides, no known problem:", 0);
+        pt_text_wrapped(t, "Other large parts of the time, no known problem:", 0);
     pt_str_add(t->out, !doc->findings.n || n ? "\n" : "");
     for (size_t i = 0; i < n; i++)
         put_one(t, doc, &doc->observations.items[i]);
