@@ -13,7 +13,6 @@
 #include "flame.h"
 #include "report/run_document.h"
 #include "util/auto.h"
-#include "util/str.h"
 
 enum { ROWS_MOST = 8 };
 
@@ -39,24 +38,12 @@ static void pairs_fini(struct pairs *pairs)
     free(pairs->items);
 }
 
-static void fail_without_stage(const struct pt_diff_run *run, struct pt_error *err)
-{
-    PT_AUTO(pt_str_fini) struct pt_str stages = {0};
-    const cJSON *stage;
-    cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(run->document, "stages"))
-    {
-        const char *name = pt_member_text(stage, "stage");
-        if (name)
-            pt_str_printf(&stages, "%s%s", stages.n ? ", " : "", name);
-    }
-    pt_fail_code(err, 2, "%s has no stage %s; it has %s", run->name, run->stage, stages.n ? stages.text : "none");
-}
-
 static const cJSON *stage_wanted(const struct pt_diff_run *run, struct pt_error *err)
 {
     const cJSON *stage = pt_stage_named(run->document, run->stage);
     if (!stage)
-        fail_without_stage(run, err);
+        pt_fail_code(err, 2, "%s has no stage %s; `proftrace report` of that run lists its stages", run->name,
+                     run->stage);
     return stage;
 }
 
