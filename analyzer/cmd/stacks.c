@@ -138,7 +138,8 @@ int pt_cmd_stacks(int argc, char **argv, struct pt_error *err)
     const char *core = NULL;
     const struct pt_opt table[] = {
         PT_OPT_CHOICE("format", 'f', &format, "text|json", "what to print (default: text)"),
-        PT_OPT_FLAG("stop", 0, &stop, "stop threads for a moment where their stack needs it (default: on; --no-stop: never)"),
+        PT_OPT_FLAG("stop", 0, &stop,
+                    "stop threads for a moment where their stack needs it (default: on; --no-stop: never)"),
         PT_OPT_TEXT("core", 0, &core, "FILE", "of a process that died: its core dump, instead of PID or RUN"),
         PT_OPT_END,
     };

@@ -51,9 +51,5 @@ struct pt_cpu_data {
 };
 
 void pt_cpu_data_free(struct pt_cpu_data *data);
-static inline void pt_cpu_data_freep(struct pt_cpu_data **data)
-{
-    pt_cpu_data_free(*data);
-}
 
 #endif

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "proftrace/payloads.h"
+#include "util/hash.h"
 #include "util/mem.h"
 #include "wait_kind.h"
 
@@ -22,11 +23,8 @@ enum { MOST_CHANNELS = 65536, MOST_CROWDED = 4096, MOST_USERS = 16, MOST_PARENTS
 /* Of addresses the kind is left out: a connection from an IPv4 client to a socket for IPv6 is "tcp" and "tcp6". */
 pt_u64 pt_channel_hash(const char *text)
 {
-    pt_u64 hash = 0xcbf29ce484222325ull;
     const char *address = pt_channel_of_path(text) == PT_CHANNEL_NETWORK ? strchr(text, ' ') : NULL;
-    for (text = address ? address : text; *text; text++)
-        hash = (hash ^ (pt_u8)*text) * 0x100000001b3ull;
-    return hash | 1;
+    return pt_hash_text(address ? address : text, PT_HASH_OF_TEXT) | 1;
 }
 
 static pt_u64 mixed(pt_u64 a, pt_u64 b)

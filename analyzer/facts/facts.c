@@ -33,6 +33,7 @@ struct pt_facts *pt_facts_open(struct pt_profile *profile)
         if (facts->cpu.timelines[stage].data)
             pt_cpu_view_of(&facts->views[stage], facts->cpu.timelines[stage].data, facts->symbols);
     facts->paths = pt_critical_paths_open(facts);
+    facts->have_workers = pt_have_workers(profile->session);
     return facts;
 }
 
@@ -41,6 +42,7 @@ void pt_facts_close(struct pt_facts *facts)
     if (!facts)
         return;
     pt_critical_paths_close(facts->paths);
+    free(facts->have_workers);
     for (pt_u32 stage = 0; stage < facts->cpu.n_stages; stage++)
         if (facts->views[stage].data)
             pt_cpu_view_close(&facts->views[stage]);

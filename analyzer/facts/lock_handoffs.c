@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "proftrace/payloads.h"
+#include "util/hash.h"
 #include "util/mem.h"
 #include "python.h"
 
@@ -20,14 +21,6 @@ enum { POST = 1 };     /* of lock_wake's calls */
 static pt_u64 key_of(const struct pt_process *process, pt_u64 addr, pt_u32 kind)
 {
     return (addr ^ (pt_u64)(process ? process->index + 1 : 0) << 48) * 256 + kind;
-}
-
-static pt_u64 hash_of(const char *path)
-{
-    pt_u64 hash = 0xcbf29ce484222325ull;
-    for (; *path; path++)
-        hash = (hash ^ (pt_u8)*path) * 0x100000001b3ull;
-    return hash;
 }
 
 /* NULL = there are too many. */
@@ -199,7 +192,8 @@ pt_u32 pt_lock_queues_call(struct pt_lock_queues *queues, const struct pt_event 
     case PT_KIND_io_lock: {
         const pt_u32 id = pt_event_as(event, io_lock)->operation ? pt_event_as(event, io_lock)->path : 0;
         const char *path = id ? pt_process_string(process, id) : NULL;
-        handoffs = path ? handoffs_at(queues, key_of(NULL, hash_of(path), PT_KIND_io_lock)) : NULL;
+        handoffs =
+            path ? handoffs_at(queues, key_of(NULL, pt_hash_text(path, PT_HASH_OF_TEXT), PT_KIND_io_lock)) : NULL;
         return handoffs ? locked_file(handoffs, event, ret_shares) : 0;
     }
     default:

@@ -69,7 +69,7 @@ bool pt_process_is_gil(const struct pt_process *process, pt_u64 address, pt_i64 
     return known & 1;
 }
 
-bool pt_process_has_python(const struct pt_process *process)
+static bool has_python(const struct pt_process *process)
 {
     if (is_interpreter(process->exe))
         return true;
@@ -84,6 +84,18 @@ bool pt_process_has_python(const struct pt_process *process)
             return true;
     }
     return false;
+}
+
+/* Each of a native program's reads asks, and it may have hundreds of modules. */
+bool pt_process_has_python(const struct pt_process *process)
+{
+    pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->python_cache;
+    pt_u8 known = __atomic_load_n(seen, __ATOMIC_RELAXED); /* two threads may ask at once */
+    if (!known) {
+        known = has_python(process) ? 2 : 1;
+        __atomic_store_n(seen, known, __ATOMIC_RELAXED);
+    }
+    return known == 2;
 }
 
 bool pt_process_knows_gil(const struct pt_process *process)

@@ -96,6 +96,18 @@ bool pt_is_worker(const struct pt_process *process)
     return known == 2;
 }
 
+bool *pt_have_workers(const struct pt_session *session)
+{
+    bool *have = pt_calloc(session->n_processes + 1, sizeof *have);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *maker =
+            pt_is_worker(session->processes[i]) ? pt_maker_of(session->processes[i]) : NULL;
+        if (maker)
+            have[maker->index] = true;
+    }
+    return have;
+}
+
 bool pt_runs_scripts(const struct pt_process *process)
 {
     static const char *const names[] = {"sh", "dash", "bash", "zsh", "ksh", "mksh", "ash", "busybox", "xargs", "find"};

@@ -23,6 +23,8 @@ bool pt_is_pause(const struct pt_process *process);
 const char *pt_script_of(const struct pt_process *process);
 /* Whom a worker works for: its parent, or who started the forkserver that is its parent. NULL = not known. */
 const struct pt_process *pt_maker_of(const struct pt_process *process);
+/* By index of a process: whether it is the maker of any worker. To be freed. */
+bool *pt_have_workers(const struct pt_session *session);
 /* Whether two processes do the same job beside each other, as the ranks of a training: one program with the same
  * arguments, or workers of one parent; neither started the other. Or a rank and its
  * launcher. */

@@ -75,8 +75,10 @@ static int by_value(const void *a, const void *b)
 static pt_i64 namespace_ns(const struct pt_file_header *h, const struct pt_file_header *first, long double slope)
 {
     const pt_i64 real_ns = (pt_i64)(h->realtime_ns - first->realtime_ns);
-    const pt_i64 shift_ns = (pt_i64)(h->clock_first.monotonic_ns - first->clock_first.monotonic_ns) - real_ns;
-    if (shift_ns < NAMESPACE_LEAST_NS && shift_ns > -NAMESPACE_LEAST_NS)
+    pt_i64 shift_ns;
+    if (__builtin_sub_overflow((pt_i64)(h->clock_first.monotonic_ns - first->clock_first.monotonic_ns), real_ns,
+                               &shift_ns) ||
+        (shift_ns < NAMESPACE_LEAST_NS && shift_ns > -NAMESPACE_LEAST_NS))
         return 0;
     if (h->clock_source != PT_CLOCK_TSC || first->clock_source != PT_CLOCK_TSC || slope <= 0)
         return shift_ns;

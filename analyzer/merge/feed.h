@@ -20,9 +20,10 @@ struct pt_feed {
 
 /* What to deliver. Zero-initialised = everything. */
 struct pt_filter {
-    pt_u32 categories;        /* PT_CATEGORY_ bits; 0 = all */
-    pt_i64 from_ns, until_ns; /* overlap with [from, until); until 0 = no limit */
-    pt_u32 pid;               /* 0 = all */
+    pt_u32 categories;                /* PT_CATEGORY_ bits; 0 = all */
+    pt_i64 from_ns, until_ns;         /* overlap with [from, until); until 0 = no limit */
+    pt_u32 pid;                       /* 0 = all */
+    const struct pt_process *process; /* only of this image; NULL = all */
     pt_i64 min_duration_ns;
     const char *stage; /* NULL = all */
     bool cuts;         /* a span that began before from_ns begins there */

@@ -79,7 +79,11 @@ struct pt_feed *pt_session_feed(struct pt_session *session, const struct pt_filt
     struct sources sources = {0};
     (void)err;
     const bool no_units = filter && filter->categories && !(filter->categories & PT_CATEGORY_HEAP);
-    for (pt_u32 i = 0; i < session->n_processes; i++) {
+    /* A hundred thousand launchers are read one by one. */
+    const bool is_of_one = filter && filter->process;
+    const pt_u32 first = is_of_one ? filter->process->index : 0;
+    const pt_u32 end = is_of_one ? first + 1 : session->n_processes;
+    for (pt_u32 i = first; i < end; i++) {
         struct pt_process *p = session->processes[i];
         struct pt_process_data *data = pt_process_data_of(p);
         for (size_t s = 0; s < p->file->slots.n && wanted(p, filter); s++)

@@ -123,6 +123,7 @@ struct pt_process {
     pt_u64 lock_cache[16]; /* address of a lock, plus 1 when it is the GIL: see python.h */
     bool has_children;
     pt_u8 worker_cache; /* whether it is a worker, plus 1: see facts/workers.h; 0 = not asked for yet */
+    pt_u8 python_cache; /* whether it runs Python, likewise: see facts/python.h */
 };
 
 /* Whether its counters were in the missing end of its file. */

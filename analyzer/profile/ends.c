@@ -72,7 +72,8 @@ static bool is_wanted(const struct pt_process *p)
 /* Both clocks of a process are those of the machine. */
 static pt_i64 session_time(const struct pt_process *p, pt_u64 monotonic_ns)
 {
-    return p->start_ns + (pt_i64)(monotonic_ns - p->start_monotonic_ns);
+    pt_i64 ns;
+    return __builtin_add_overflow(p->start_ns, (pt_i64)(monotonic_ns - p->start_monotonic_ns), &ns) ? p->start_ns : ns;
 }
 
 /* The thread was there when the process gave its last sign of life. */

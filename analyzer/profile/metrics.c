@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash.h"
+
 #define MIB (1024.0 * 1024.0)
 
 static bool same_scope(struct pt_scope a, struct pt_scope b)
@@ -18,10 +20,7 @@ static bool same_scope(struct pt_scope a, struct pt_scope b)
 
 static pt_u64 key_of(struct pt_scope scope, const char *name, pt_u32 probe)
 {
-    pt_u64 hash = 0xcbf29ce484222325ull ^ ((pt_u64)scope.kind << 32 | scope.index) ^ (pt_u64)probe << 48;
-    for (; *name; name++)
-        hash = (hash ^ (pt_u8)*name) * 0x100000001b3ull;
-    return hash;
+    return pt_hash_text(name, PT_HASH_OF_TEXT ^ ((pt_u64)scope.kind << 32 | scope.index) ^ (pt_u64)probe << 48);
 }
 
 /* Two names can share a hash: the next probe number gives the second one a key of its own. */

@@ -101,7 +101,9 @@ static bool is_start(const struct pt_stack *stack)
     return false;
 }
 
-double pt_pickling_at_start_s(const struct pt_profile *profile, pt_i64 stage)
+#define LEAST_PICKLING 0.15
+
+double pt_pickling_at_start_s(const struct pt_profile *profile, pt_i64 stage, double waited_s)
 {
     double s = 0;
     for (size_t i = 0; i < profile->stacks.n; i++) {
@@ -109,7 +111,7 @@ double pt_pickling_at_start_s(const struct pt_profile *profile, pt_i64 stage)
         if ((pt_i64)stack->stage == stage && stack->cost[PT_STACK_CPU_S] > 0 && is_start(stack))
             s += stack->cost[PT_STACK_CPU_S];
     }
-    return s;
+    return s >= LEAST_PICKLING * waited_s ? s : 0;
 }
 
 /* What others do beside a main thread that does not wait for them costs nothing. */

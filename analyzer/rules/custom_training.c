@@ -83,14 +83,11 @@ bool pt_rule_steps_wait_for_data(struct pt_profile *profile, pt_i64 stage, struc
     return true;
 }
 
-/* Of what the workers' starts are waited for. */
-#define LEAST_PICKLING 0.15
-
 /* Spawned workers import the program, and unpickle the data set: forked ones have both. */
 static void say_what_is_pickled(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    const double pickling_s = pt_pickling_at_start_s(profile, stage);
-    if (!(pickling_s >= LEAST_PICKLING * finding->gain_upper_s))
+    const double pickling_s = pt_pickling_at_start_s(profile, stage, finding->gain_upper_s);
+    if (!(pickling_s > 0))
         return;
     finding->title = "Each epoch starts its workers anew: the data set is pickled to each of them";
     finding->remedy = "DataLoader(persistent_workers=True); hand over arrays or a file's name, no lists of objects";

@@ -15,7 +15,6 @@
 
 enum { FEWEST_REQUESTS = 10, FEWEST_POOLS = 2 /* after the first one */, FEWEST_REPLACED = 4 };
 #define MOSTLY_COMPUTING_PERCENT 50
-#define LEAST_PICKLING 0.15 /* of what the starts of workers are waited for */
 
 static bool complain(struct pt_profile *profile, struct pt_finding *finding, enum pt_worker_complaint which,
                      const char *cost, const char *table, const char *column)
@@ -102,8 +101,8 @@ bool pt_rule_workers_start(struct pt_profile *profile, pt_i64 stage, struct pt_f
     if (!complain(profile, finding, PT_WORKERS_START, "helpers.start_s", "helpers.workers", "busy_s"))
         return false;
     pt_finding_add_metrics(finding, &profile->metrics, "starting_s:helpers.start_s");
-    const double pickling_s = pt_pickling_at_start_s(profile, stage);
-    if (pickling_s >= LEAST_PICKLING * finding->gain_upper_s) {
+    const double pickling_s = pt_pickling_at_start_s(profile, stage, finding->gain_upper_s);
+    if (pickling_s > 0) {
         finding->title = "The main process waits for workers that start: the data set is pickled to each of them";
         pt_finding_add_evidence(finding, "pickling_s", pt_real(pickling_s));
     }

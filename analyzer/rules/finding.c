@@ -19,6 +19,13 @@ const char *pt_confidence_name(enum pt_confidence confidence)
     return names[confidence];
 }
 
+/* Of two rows of one key the second would never be read: here that does not compile. */
+enum {
+#define EVIDENCE(key, label) EVIDENCE_##key,
+#include "evidence.def"
+#undef EVIDENCE
+};
+
 const char *pt_evidence_label(const char *key)
 {
     static const struct {
@@ -50,14 +57,20 @@ static enum pt_show show_of_key(const char *key)
                                          : PT_SHOW_COUNT;
 }
 
-void pt_finding_add_evidence(struct pt_finding *finding, const char *key, struct pt_value value)
+static void add_evidence(struct pt_finding *finding, const char *key, struct pt_value value, bool is_place)
 {
     if (finding->n_evidence < PT_MAX_EVIDENCE)
         finding->evidence[finding->n_evidence++] = (struct pt_evidence){
             .key = key,
             .show = value.type == PT_VALUE_TEXT ? PT_SHOW_TEXT : show_of_key(key),
             .value = value,
+            .is_place = is_place,
         };
+}
+
+void pt_finding_add_evidence(struct pt_finding *finding, const char *key, struct pt_value value)
+{
+    add_evidence(finding, key, value, false);
 }
 
 static bool is_already_shown(const struct pt_finding *finding, size_t row)
@@ -106,8 +119,7 @@ void pt_finding_add_metrics(struct pt_finding *finding, struct pt_metrics *metri
         list += strspn(list, " ");
         if (!strcmp(name, "where") && !is_place && value.type == PT_VALUE_UNKNOWN) /* the finding says why */
             continue;
-        pt_finding_add_evidence(finding, name, value);
-        finding->evidence[finding->n_evidence - 1].is_place = is_place;
+        add_evidence(finding, name, value, is_place);
     }
 }
 

@@ -15,11 +15,6 @@
 #define DISK_PARTS                                                                                                     \
     (PART(PT_PART_file_read) | PART(PT_PART_file_write) | PART(PT_PART_file_meta) | PART(PT_PART_page_fault))
 
-/* Workers wait in these for more work, or for each other. */
-#define WAITING_PARTS                                                                                                  \
-    (PART(PT_PART_data_wait) | PART(PT_PART_idle) | PART(PT_PART_lock) | PART(PT_PART_gil_wait) |                      \
-     PART(PT_PART_runnable) | PART(PT_PART_unattributed))
-
 #define OF_ALL "all CPU time"
 
 /* What of a stack counts, and what the shares of places are of; the second of both where no stack has any of the first.
@@ -69,7 +64,7 @@ static pt_u64 parts_of(const struct pt_finding *finding)
     if (finding->place_kind == PT_PLACE_IMPORT)
         return PART(PT_PART_file_read) | PART(PT_PART_file_meta);
     if (finding->place_kind == PT_PLACE_WORKERS)
-        return ~WAITING_PARTS;
+        return ~PT_PARTS_OF_IDLE_WORKERS;
     if (finding->place_kind == PT_PLACE_RANK || finding->place_kind == PT_PLACE_HAND_OVER)
         return ~(pt_u64)0;
     const bool is_wait = finding->place_kind == PT_PLACE_WAIT || finding->place_kind == PT_PLACE_WAIT_OF_ALL ||

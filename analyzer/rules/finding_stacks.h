@@ -8,6 +8,11 @@
 
 #include "finding.h"
 
+/* Workers wait in these for more work, or for each other: it is none of their samples. Bits by enum pt_time_part. */
+#define PT_PARTS_OF_IDLE_WORKERS                                                                                       \
+    (1ull << PT_PART_data_wait | 1ull << PT_PART_idle | 1ull << PT_PART_lock | 1ull << PT_PART_gil_wait |              \
+     1ull << PT_PART_runnable | 1ull << PT_PART_unattributed)
+
 struct pt_finding_stack {
     const struct pt_stack_frame *frames;
     pt_u32 n, n_serving; /* the first ones are the kernel's, libc's, an allocator's ...: what the program called */

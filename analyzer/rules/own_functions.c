@@ -49,10 +49,15 @@ static bool is_in(const struct pt_stack_frame *frame, const struct pt_own_functi
     return frame->file == function->file && pt_python_is_part_of(frame->function, function->function);
 }
 
+static pt_u64 key_of(const struct pt_stack_frame *frame)
+{
+    return (uintptr_t)frame->function ^ (pt_u64)(uintptr_t)frame->file << 16;
+}
+
 static struct pt_own_function *function_of(struct search *search, const struct pt_stack_frame *frame)
 {
     struct pt_own_functions *functions = search->functions;
-    pt_u64 *slot = pt_map_at(&search->by_frame, (uintptr_t)frame->function ^ (pt_u64)(uintptr_t)frame->file << 16);
+    pt_u64 *slot = pt_map_at(&search->by_frame, key_of(frame));
     const size_t length = pt_python_named_length(frame->function);
     if (*slot && !is_in(frame, &functions->items[*slot - 1]))
         *slot = 0; /* two keys may be equal by chance */
@@ -93,11 +98,6 @@ static bool is_in_module(const struct pt_stack *stack, pt_u32 index)
             strstr(stack->frames[i].file, "/torch/nn/modules/module.py"))
             return true;
     return false;
-}
-
-static pt_u64 key_of(const struct pt_stack_frame *frame)
-{
-    return (uintptr_t)frame->function ^ (pt_u64)(uintptr_t)frame->file << 16;
 }
 
 /* Which of the program's functions the library's functions of a stack work for. */

@@ -19,7 +19,7 @@ struct pt_pickling {
 struct pt_pickling pt_pickling_of(const struct pt_profile *profile, pt_i64 stage);
 
 /* Seconds of CPU time in which processes are handed, when they start, what they work on: those of the one that pickles
- * it and theirs. Who forks hands over nothing. */
-double pt_pickling_at_start_s(const struct pt_profile *profile, pt_i64 stage);
+ * it and theirs; 0 = that is little of the time for which their starts are waited. Who forks hands over nothing. */
+double pt_pickling_at_start_s(const struct pt_profile *profile, pt_i64 stage, double waited_s);
 
 #endif

@@ -14,6 +14,8 @@
 #include "general.h"
 #include "place.h"
 #include "remedy.h"
+#include "util/auto.h"
+#include "util/mem.h"
 
 #define LEAST_GAIN_S 0.1
 #define LEAST_GAIN_PERCENT 1.0
@@ -273,14 +275,14 @@ static bool says_it_all(const struct pt_finding *specific, const struct pt_findi
 /* One finding for one fact: the general one goes where the specific one explains nearly all of it. */
 static void drop_what_says_no_more(struct pt_findings *findings)
 {
+    PT_AUTO(pt_freep) bool *are_said = pt_calloc(findings->n + 1, sizeof *are_said);
     size_t kept = 0;
-    for (size_t i = 0; i < findings->n; i++) {
-        bool is_said = false;
-        for (size_t j = 0; j < findings->n && !is_said; j++)
-            is_said = i != j && says_it_all(&findings->items[j], &findings->items[i]);
-        findings->items[kept] = findings->items[i];
-        kept += !is_said;
-    }
+    for (size_t i = 0; i < findings->n; i++)
+        for (size_t j = 0; j < findings->n && !are_said[i]; j++)
+            are_said[i] = i != j && says_it_all(&findings->items[j], &findings->items[i]);
+    for (size_t i = 0; i < findings->n; i++)
+        if (!are_said[i])
+            findings->items[kept++] = findings->items[i];
     findings->n = kept;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * hash.h - hashes of 64-bit keys that come from files. A seed of this run of the program goes in, so that no file can
- * hold keys that all collide; therefore the order of slots must not decide anything that is shown.
+ * hash.h - hashes of 64-bit keys that come from files, and of texts. Into those of keys a seed of this run of the
+ * program goes, so that no file can hold keys that all collide; therefore the order of slots must not decide anything
+ * that is shown.
  */
 #ifndef PT_UTIL_HASH_H
 #define PT_UTIL_HASH_H
@@ -17,6 +18,17 @@ static inline uint64_t pt_hash_u64(uint64_t key, uint64_t seed)
     const u128 product = (u128)(key ^ seed) * ((seed << 32 | seed >> 32) | 1);
     const uint64_t hash = (uint64_t)(product >> 64) ^ (uint64_t)product;
     return hash ^ hash >> 32;
+}
+
+/* Of a text: FNV-1a, the same in each run. It goes on from `hash`: PT_HASH_OF_TEXT, or that mixed with what else is
+ * hashed. */
+#define PT_HASH_OF_TEXT 0xcbf29ce484222325ull
+
+static inline uint64_t pt_hash_text(const char *text, uint64_t hash)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+    return hash;
 }
 
 #endif

@@ -24,8 +24,17 @@ struct below {
     const struct pt_process *last; /* of its images */
     const char *name;              /* of the command, interned */
     double cpu_ns;
-    double queued_ns; /* for a CPU, by main threads that are on the critical path */
+    double queued_ns;                              /* for a CPU, by main threads that are on the critical path */
+    struct pt_process *first_child, *next_sibling; /* first images, in the order of their starts */
+    bool was_asked;
 };
+
+static pt_u32 first_image_of(const struct pt_process *process)
+{
+    while (process->previous_image)
+        process = process->previous_image;
+    return process->index;
+}
 
 static double queued_ns(const struct pt_children *children, const struct pt_process *process)
 {
@@ -64,6 +73,11 @@ static struct below *look_below(struct pt_children *children)
             all[process->parent->index].cpu_ns += own->cpu_ns;
             all[process->parent->index].queued_ns += own->queued_ns;
         }
+        if (process->parent && !process->previous_image) {
+            struct below *starter = &all[first_image_of(process->parent)];
+            own->next_sibling = starter->first_child;
+            starter->first_child = process;
+        }
     }
     return all;
 }
@@ -81,17 +95,16 @@ struct kinds {
 };
 
 /* How long no other command of the kind ran. */
-static double alone_ns(const struct pt_children *children, const struct below *below,
-                       const struct pt_path_window *window)
+static double alone_ns(const struct below *below, const struct pt_path_window *window)
 {
-    const struct pt_session *session = children->profile->session;
     const struct pt_process *command = window->child;
+    const struct pt_process *other = command->parent ? below[first_image_of(command->parent)].first_child : NULL;
     pt_i64 beside_ns = 0;
-    for (pt_u32 i = 0; i < session->n_processes && session->processes[i]->start_ns < window->until_ns; i++) {
-        const struct pt_process *other = session->processes[i];
-        if (other == command || other->parent != command->parent || below[i].name != below[command->index].name)
+    for (; other && other->start_ns < window->until_ns; other = below[other->index].next_sibling) {
+        if (other == command || other->parent != command->parent ||
+            below[other->index].name != below[command->index].name)
             continue;
-        const pt_i64 end_ns = below[i].last->end_ns;
+        const pt_i64 end_ns = below[other->index].last->end_ns;
         const pt_i64 from_ns = other->start_ns > window->from_ns ? other->start_ns : window->from_ns;
         const pt_i64 until_ns = end_ns < window->until_ns ? end_ns : window->until_ns;
         beside_ns += until_ns > from_ns ? until_ns - from_ns : 0;
@@ -104,7 +117,7 @@ static void add(const struct pt_children *children, const struct below *below, s
 {
     const struct pt_process *command = window->child;
     const struct below *own = &below[command->index];
-    const double ns = alone_ns(children, below, window) - own->queued_ns;
+    const double ns = alone_ns(below, window) - own->queued_ns;
     if (pt_is_worker(command) || pt_is_pause(own->last) || command->start_ns + BEGINS_NS < window->from_ns || ns <= 0 ||
         children->processes[command->index].needs_earlier)
         return;
@@ -150,22 +163,23 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Those that ran together are one: only those one after another could be started together. */
-static double gain_of_program(const struct pt_children *children, const struct below *below,
-                              const struct pt_process *program, double cpus)
+static double gain_of_program(const struct pt_children *children, struct below *below, const struct pt_process *program,
+                              double cpus)
 {
-    const struct pt_session *session = children->profile->session;
     struct pt_path_window *lives = pt_calloc(MOST_COMMANDS, sizeof *lives);
+    struct pt_process *one = below[first_image_of(program)].first_child;
     struct kind all = {0};
     size_t n = 0;
     pt_i64 from_ns = 0, until_ns = INT64_MIN;
-    for (pt_u32 i = 0; i < session->n_processes && n < MOST_COMMANDS; i++) {
-        struct pt_process *one = session->processes[i];
-        if (!one->parent || one->parent->pid != program->pid || one->previous_image || pt_is_worker(one) ||
-            pt_is_pause(below[i].last) || children->processes[i].needs_earlier || children->processes[i].serves)
+    for (; one && n < MOST_COMMANDS; one = below[one->index].next_sibling) {
+        const struct below *own = &below[one->index];
+        if (pt_is_worker(one) || pt_is_pause(own->last) || children->processes[one->index].needs_earlier ||
+            children->processes[one->index].serves)
             continue;
-        lives[n++] = (struct pt_path_window){one->start_ns, below[i].last->end_ns, one};
-        all.cpu_ns += below[i].cpu_ns;
+        lives[n++] = (struct pt_path_window){one->start_ns, own->last->end_ns, one};
+        all.cpu_ns += own->cpu_ns;
     }
+    below[first_image_of(program)].was_asked = true;
     qsort(lives, n, sizeof *lives, by_start);
     for (size_t i = 0; i < n; i++) {
         from_ns = lives[i].from_ns >= until_ns ? lives[i].from_ns : from_ns;
@@ -195,7 +209,8 @@ struct pt_children_repeated pt_children_repeated(struct pt_children *children, p
         repeated.gain_ns += gain_of(kind, cpus);
     }
     for (pt_u32 i = 0; i < session->n_processes; i++)
-        if (children->processes[i].has_waited && pt_profile_stage_of(children->profile, session->processes[i]) == stage)
+        if (children->processes[i].has_waited && !below[first_image_of(session->processes[i])].was_asked &&
+            pt_profile_stage_of(children->profile, session->processes[i]) == stage)
             repeated.of_programs_ns += gain_of_program(children, below, session->processes[i], cpus);
     free(below);
     free(kinds.items);

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/hash.h"
+
 enum { SPANS_OF_LINE = 500 };
 enum { KIND_INTERNAL = 1, STATUS_ERROR = 2 }; /* of opentelemetry/proto/trace/v1/trace.proto */
 
-/* Of the name, which differs from run to run: FNV-1a. */
+/* Of the name, which differs from run to run. */
 static pt_u64 hash(const char *text, pt_u64 seed)
 {
-    pt_u64 value = 0xcbf29ce484222325ull ^ seed;
-    for (; *text; text++)
-        value = (value ^ (unsigned char)*text) * 0x100000001b3ull;
+    const pt_u64 value = pt_hash_text(text, PT_HASH_OF_TEXT ^ seed);
     return value ? value : 1;
 }
 

@@ -60,7 +60,7 @@ static void mark_workers(const struct pt_pauses *pauses, const struct pt_facts *
                          struct bins *bins)
 {
     const struct pt_session *session = process->session;
-    for (pt_u32 i = 0; i < session->n_processes && process->has_children; i++) {
+    for (pt_u32 i = 0; i < session->n_processes && facts->have_workers[process->index]; i++) {
         const struct pt_process *one = session->processes[i];
         if (pt_is_worker(one) && pt_maker_of(one) == process)
             mark_all(pauses, facts, one, true, bins);
@@ -90,8 +90,9 @@ static pt_i64 meant_ns(const struct pt_event *e)
     const pt_i64 requested_ns = pt_event_as(e, wait_sleep)->requested_ns;
     if (!pt_event_as(e, wait_sleep)->is_absolute)
         return requested_ns;
-    const pt_i64 now_ns = (pt_i64)e->process->start_monotonic_ns + e->start_ns - e->process->start_ns;
-    return e->tag == CLOCK_MONOTONIC && e->process->start_monotonic_ns ? requested_ns - now_ns : e->duration_ns;
+    const pt_u64 now_ns = e->process->start_monotonic_ns + (pt_u64)(e->start_ns - e->process->start_ns);
+    return e->tag == CLOCK_MONOTONIC && e->process->start_monotonic_ns ? (pt_i64)((pt_u64)requested_ns - now_ns)
+                                                                       : e->duration_ns;
 }
 
 bool pt_is_short_pause(const struct pt_event *sleep)

@@ -104,8 +104,12 @@ struct pt_critical_paths *pt_critical_paths_open(const struct pt_facts *facts)
     paths->stages = pt_calloc(stages->n, sizeof *paths->stages);
     paths->processes = pt_calloc(session->n_processes, sizeof *paths->processes);
     pt_path_tree_open(&tree, facts);
-    for (pt_u32 i = 0; i < session->n_processes; i++)
-        paths->processes[i].windows = pt_path_windows_of(&tree, session->processes[i]);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        struct pt_path_process *process = &paths->processes[i];
+        process->windows = pt_path_windows_of(&tree, session->processes[i]);
+        for (size_t j = 0; j < process->windows.n; j++)
+            process->handed_ns += process->windows.items[j].until_ns - process->windows.items[j].from_ns;
+    }
     for (size_t stage = 0; stage < stages->n; stage++) {
         const struct pt_process *root = stages->items[stage].root;
         const struct walk walk = {paths, &tree, &paths->stages[stage]};
@@ -211,9 +215,7 @@ double pt_path_share(const struct pt_critical_paths *paths, const struct pt_proc
 {
     const struct pt_path_process *own = &paths->processes[process->index];
     const double life_ns = (double)(process->end_ns - process->start_ns);
-    double ns = (double)own->on_path_ns;
-    for (size_t i = 0; i < own->windows.n; i++)
-        ns += (double)(own->windows.items[i].until_ns - own->windows.items[i].from_ns);
+    const double ns = (double)own->on_path_ns + (double)own->handed_ns;
     return own->is_whole || life_ns <= 0 ? 1 : fmin(ns / life_ns, 1);
 }
 

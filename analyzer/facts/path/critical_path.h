@@ -30,6 +30,7 @@ struct pt_critical_paths {
         struct pt_path_windows windows; /* of a launcher, on the path or not */
         struct pt_path_windows own;     /* when it is on the path; no child */
         pt_i64 on_path_ns;
+        pt_i64 handed_ns;              /* of all windows */
         bool is_whole;                 /* nearly all of its life is on the path */
         struct pt_own_windows threads; /* when its main thread waits for another one */
         struct pt_path_helpers {

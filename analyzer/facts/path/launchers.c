@@ -30,6 +30,8 @@
 /* A child that does less is there to be asked. */
 #define LEAST_BUSY 0.05
 #define SAME_END_SHARE 0.02
+/* One that lived so much longer is not the child whose end was told. */
+#define SAME_CHILD_NS 10000000000
 /* No more commands of one span are looked for: each is sought among all children. */
 #define MOST_IN_A_SPAN 4096
 
@@ -73,6 +75,43 @@ static const struct pt_process *starter_of(const struct pt_process *process)
     return parent && parent->pid != process->pid ? parent : NULL;
 }
 
+static pt_i64 end_of(const struct pt_path_tree *tree, const struct pt_process *child)
+{
+    while (tree->nodes[child->index].next_image)
+        child = tree->nodes[child->index].next_image;
+    return tree->nodes[child->index].end_ns;
+}
+
+struct ended {
+    const struct pt_process *process;
+    pt_i64 end_ns;
+};
+
+static int by_end(const void *a, const void *b)
+{
+    const struct ended *x = a, *y = b;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns < y->end_ns ? -1 : 1;
+    return (x->process->index > y->process->index) - (x->process->index < y->process->index);
+}
+
+/* A shell may have a hundred thousand children, and wait for each: it must be found without looking at all. */
+static void sort_by_end(struct pt_path_tree *tree, const struct pt_session *session)
+{
+    PT_AUTO(pt_freep) struct ended *all = pt_calloc(session->n_processes + 1, sizeof *all);
+    size_t n = 0;
+    tree->ended = pt_calloc(session->n_processes + 1, sizeof *tree->ended);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        struct pt_path_node *node = &tree->nodes[i];
+        const size_t first = node->first_ended = n;
+        for (const struct pt_process *one = node->first_child; one; one = tree->nodes[one->index].next_sibling)
+            all[n++] = (struct ended){one, end_of(tree, one)};
+        qsort(all + first, n - first, sizeof *all, by_end);
+    }
+    for (size_t i = 0; i < n; i++)
+        tree->ended[i] = all[i].process;
+}
+
 void pt_path_tree_open(struct pt_path_tree *tree, const struct pt_facts *facts)
 {
     const struct pt_session *session = facts->profile->session;
@@ -93,26 +132,22 @@ void pt_path_tree_open(struct pt_path_tree *tree, const struct pt_facts *facts)
             node->next_sibling = tree->nodes[starter->index].first_child;
             tree->nodes[starter->index].first_child = process;
             tree->nodes[starter->index].busy_ns += node->busy_ns;
+            tree->nodes[starter->index].n_children++;
         }
     }
+    sort_by_end(tree, session);
 }
 
 void pt_path_tree_close(struct pt_path_tree *tree)
 {
     free(tree->nodes);
+    free(tree->ended);
     *tree = (struct pt_path_tree){0};
 }
 
 static const struct pt_path_node *node_of(const struct pt_path_tree *tree, const struct pt_process *process)
 {
     return &tree->nodes[process->index];
-}
-
-static pt_i64 end_of(const struct pt_path_tree *tree, const struct pt_process *child)
-{
-    while (node_of(tree, child)->next_image)
-        child = node_of(tree, child)->next_image;
-    return node_of(tree, child)->end_ns;
 }
 
 /* ---- whom it may wait for ---- */
@@ -185,25 +220,46 @@ struct idle_time {
     pt_i64 close_ns; /* who ended this much earlier has ended then */
 };
 
+/* The first of a process's children, in the order of their ends, that ended then or later. */
+static size_t first_ended_at(const struct pt_path_tree *tree, const struct pt_process *process, pt_i64 from_ns)
+{
+    size_t low = node_of(tree, process)->first_ended, high = low + node_of(tree, process)->n_children;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (end_of(tree, tree->ended[middle]) < from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_better(const struct pt_path_tree *tree, const struct pt_process *one, const struct pt_process *other)
+{
+    const double weight = weight_of(tree, one), of_other = other ? weight_of(tree, other) : 0;
+    return !other || weight > of_other || (weight >= of_other && one->index < other->index);
+}
+
 /* Of the children that lived in a time, the one that ended last; of those that ended at nearly the same time, as ranks
  * do, the one that did most. */
 static const struct pt_process *leader_in(const struct pt_path_tree *tree, const struct pt_process *process,
                                           const struct idle_time *time, enum idle_kind kind)
 {
     const pt_i64 from_ns = time->from_ns, until_ns = time->until_ns;
-    const struct pt_process *best = NULL, *children = node_of(tree, process)->first_child;
+    const size_t end = node_of(tree, process)->first_ended + node_of(tree, process)->n_children;
     const double share_ns = SAME_END_SHARE * (double)(until_ns - from_ns);
     const pt_i64 same_ns = share_ns > (double)time->close_ns ? pt_whole_signed(share_ns) : time->close_ns;
+    const struct pt_process *best = NULL;
     /* Who sleeps notices later that a child has ended. */
     pt_i64 last_ns = kind == ASLEEP ? from_ns : until_ns;
-    for (const struct pt_process *one = children; one && kind == ASLEEP; one = node_of(tree, one)->next_sibling)
-        if (may_be_waited_for(tree, one, from_ns, until_ns, kind) && earlier(end_of(tree, one), until_ns) > last_ns)
-            last_ns = earlier(end_of(tree, one), until_ns);
-    for (const struct pt_process *one = children; one; one = node_of(tree, one)->next_sibling) {
-        const pt_i64 end_ns = end_of(tree, one);
-        if (end_ns >= last_ns - same_ns && (kind == ASLEEP || end_ns <= until_ns + same_ns) &&
-            may_be_waited_for(tree, one, from_ns, until_ns, kind) &&
-            (!best || weight_of(tree, one) > weight_of(tree, best)))
+    for (size_t i = first_ended_at(tree, process, from_ns); i < end && last_ns < until_ns; i++)
+        if (may_be_waited_for(tree, tree->ended[i], from_ns, until_ns, kind))
+            last_ns = earlier(end_of(tree, tree->ended[i]), until_ns);
+    for (size_t i = first_ended_at(tree, process, last_ns - same_ns); i < end; i++) {
+        const struct pt_process *one = tree->ended[i];
+        if (kind != ASLEEP && end_of(tree, one) > until_ns + same_ns)
+            break;
+        if (may_be_waited_for(tree, one, from_ns, until_ns, kind) && is_better(tree, one, best))
             best = one;
     }
     return best;
@@ -214,11 +270,17 @@ static const struct pt_process *leader_in(const struct pt_path_tree *tree, const
 static const struct pt_process *reaped(const struct pt_path_tree *tree, const struct pt_process *process, pt_u32 pid,
                                        pt_i64 from_ns, pt_i64 until_ns)
 {
-    const struct pt_process *child = pid ? node_of(tree, process)->first_child : NULL;
-    for (; child; child = node_of(tree, child)->next_sibling)
-        if (child->pid == pid && may_be_waited_for(tree, child, from_ns, until_ns, REAPED))
-            return child;
-    return NULL;
+    const size_t end = node_of(tree, process)->first_ended + node_of(tree, process)->n_children;
+    const struct pt_process *found = NULL;
+    for (size_t i = pid ? first_ended_at(tree, process, from_ns) : end; i < end; i++) {
+        const struct pt_process *one = tree->ended[i];
+        if (end_of(tree, one) > until_ns + SAME_CHILD_NS)
+            break;
+        if (one->pid == pid && may_be_waited_for(tree, one, from_ns, until_ns, REAPED) &&
+            (!found || one->index < found->index))
+            found = one;
+    }
+    return found;
 }
 
 /* ---- what it did ---- */
@@ -267,12 +329,12 @@ static void read_waits(const struct pt_path_tree *tree, const struct pt_process 
     struct pt_error err = {0};
     const struct pt_filter filter = {.categories = PT_CATEGORY_WAIT | PT_CATEGORY_PROC | PT_CATEGORY_IO |
                                                    PT_CATEGORY_STDIO | PT_CATEGORY_NET,
-                                     .pid = process->pid,
+                                     .process = process,
                                      .min_duration_ns = LEAST_WAIT_NS};
     PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(tree->facts->profile->session, &filter, &err);
     struct pt_event event;
     while (feed && feed->next(feed, &event, &err) > 0)
-        if (event.process == process && event.desc->role == PT_ROLE_SPAN && pt_is_main_thread(&event) &&
+        if (event.desc->role == PT_ROLE_SPAN && pt_is_main_thread(&event) &&
             is_idle_part(pt_time_part_of_event(&event)))
             add_wait(spans, &event);
 }
@@ -283,15 +345,14 @@ static bool asks(const struct pt_path_tree *tree, const struct pt_process *proce
 {
     enum { STDERR = 2 };
     struct pt_error err = {0};
-    const struct pt_filter filter = {.categories = PT_CATEGORY_IO | PT_CATEGORY_NET, .pid = process->pid};
+    const struct pt_filter filter = {.categories = PT_CATEGORY_IO | PT_CATEGORY_NET, .process = process};
     pt_u32 n = 0;
     if (spans->n_data < 2)
         return false;
     PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(tree->facts->profile->session, &filter, &err);
     struct pt_event event;
     while (2 * n < spans->n_data && feed && feed->next(feed, &event, &err) > 0)
-        n += event.process == process && pt_sends(&event) && event.tag > STDERR &&
-             pt_channel_of_event(&event) != PT_CHANNEL_FILE;
+        n += pt_sends(&event) && event.tag > STDERR && pt_channel_of_event(&event) != PT_CHANNEL_FILE;
     return 2 * n >= spans->n_data;
 }
 

@@ -30,7 +30,10 @@ struct pt_path_tree {
         double busy_ns;  /* on CPUs or sleeping, with all descendants; NAN = some of it is not known */
         pt_i64 start_ns; /* of its main thread, as the kernel saw it */
         pt_i64 end_ns;
-    } * nodes; /* by process */
+        size_t first_ended; /* of its children, in `ended` */
+        size_t n_children;
+    } * nodes;                       /* by process */
+    const struct pt_process **ended; /* children of each process, in the order in which their last images ended */
 };
 
 void pt_path_tree_open(struct pt_path_tree *tree, const struct pt_facts *facts);

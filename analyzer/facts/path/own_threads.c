@@ -121,13 +121,11 @@ static void take_span(struct reader *reader, const struct pt_event *event)
 static void read_waits(struct reader *reader)
 {
     struct pt_error err = {0};
-    const struct pt_filter filter = {.categories = PT_CATEGORY_WAIT | PT_CATEGORY_PROC, .pid = reader->process->pid};
+    const struct pt_filter filter = {.categories = PT_CATEGORY_WAIT | PT_CATEGORY_PROC, .process = reader->process};
     PT_AUTO(pt_feed_closep)
     struct pt_feed *feed = pt_session_feed(reader->facts->profile->session, &filter, &err);
     struct pt_event event;
     while (feed && feed->next(feed, &event, &err) > 0) {
-        if (event.process != reader->process)
-            continue;
         if (event.desc->role == PT_ROLE_SPAN) {
             take_span(reader, &event);
         } else {
@@ -142,16 +140,15 @@ static void read_data_waits(struct reader *reader)
 {
     struct pt_error err = {0};
     const struct pt_filter filter = {.categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_NET,
-                                     .pid = reader->process->pid,
+                                     .process = reader->process,
                                      .min_duration_ns = LEAST_DATA_WAIT_NS};
     PT_AUTO(pt_feed_closep)
     struct pt_feed *feed = pt_session_feed(reader->facts->profile->session, &filter, &err);
     struct pt_event event;
     while (feed && feed->next(feed, &event, &err) > 0) {
-        const enum pt_time_part part = event.process == reader->process && event.desc->role == PT_ROLE_SPAN
-                                           ? pt_time_part_of_event(&event)
-                                           : PT_PART_unattributed;
-        struct use *use = event.process == reader->process ? &reader->uses[event.thread->index] : NULL;
+        const enum pt_time_part part =
+            event.desc->role == PT_ROLE_SPAN ? pt_time_part_of_event(&event) : PT_PART_unattributed;
+        struct use *use = &reader->uses[event.thread->index];
         if (part == PT_PART_data_wait || part == PT_PART_idle)
             use->data_ns += (double)event.duration_ns;
         if (part == PT_PART_data_wait || part == PT_PART_idle || part == PT_PART_network)

@@ -12,11 +12,6 @@
 
 #define LEAST_DATA_PERCENT 20 /* of the training passes */
 
-/* Workers wait in these for more work, or for each other: it is none of their samples. */
-#define WAITING_PARTS                                                                                                  \
-    (1ull << PT_PART_data_wait | 1ull << PT_PART_idle | 1ull << PT_PART_lock | 1ull << PT_PART_gil_wait |              \
-     1ull << PT_PART_runnable | 1ull << PT_PART_unattributed)
-
 /* Of a line: what it does on a CPU, in calls that were sampled from outside, and in those that Python's places name.
  * The latter two are of the same time. */
 enum { ON_CPU, SAMPLED, PLACED, KINDS, IN_COMMANDS = KINDS };
@@ -31,7 +26,7 @@ static void add_samples(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
     if (!(s > 0))
         return;
     const bool is_command = pt_line_calls(stack, commands);
-    if (!is_command && WAITING_PARTS >> stack->part & 1)
+    if (!is_command && PT_PARTS_OF_IDLE_WORKERS >> stack->part & 1)
         return;
     const int kind = stack->part >= PT_PART__COUNT                 ? ON_CPU
                      : stack->frames[0].flags & PT_FRAME_OF_PYTHON ? PLACED
