@@ -16,6 +16,8 @@
 #include "model/ends.h"
 #include "model/threads.h"
 #include "util/clock.h"
+#include "util/map.h"
+#include "util/mem.h"
 #include "util/small_file.h"
 #include "util/whole.h"
 
@@ -93,13 +95,31 @@ static void end_thread(struct pt_process *p, pt_u32 tid, pt_i64 end_ns)
         thread->end_ns = end_ns;
 }
 
+/* By process: a hundred thousand of them may have been killed. */
+struct threads {
+    struct pt_map by_pid; /* -> its first one; none has the number 0 */
+    size_t *next;         /* of the same process; 0 = none */
+};
+
+static struct threads threads_of(const struct pt_cpu_data *data)
+{
+    struct threads threads = {.next = pt_calloc(data->n_threads + 1, sizeof *threads.next)};
+    for (size_t i = data->n_threads; i-- > 1;) {
+        pt_u64 *first = pt_map_at(&threads.by_pid, data->threads[i].pid);
+        threads.next[i] = *first;
+        *first = i;
+    }
+    return threads;
+}
+
 /* The kernel's record of the end of its last thread; a profile without such records, or one that was cut off, knows
  * only that it lived. */
-static void find_end(struct pt_process *p, const struct pt_cpu_data *data)
+static void find_end(struct pt_process *p, const struct pt_cpu_data *data, const struct threads *threads)
 {
+    const pt_u64 *first = pt_map_find(&threads->by_pid, p->pid);
     pt_i64 last_ns = p->start_ns;
     bool has_ended = data->header.flags & PT_CPU_SAMPLED, is_known = false;
-    for (size_t i = 1; i < data->n_threads; i++) {
+    for (size_t i = first ? *first : 0; i; i = threads->next[i]) {
         if (!was_there(p, data, i))
             continue;
         const pt_i64 end_ns = session_time(p, data->header.begin_monotonic_ns + data->times[i].end_ns);
@@ -116,10 +136,13 @@ static void find_end(struct pt_process *p, const struct pt_cpu_data *data)
 
 static void find_ends_of_stage(struct pt_session *session, const char *stage, const struct pt_cpu_data *data)
 {
+    struct threads threads = threads_of(data);
     for (pt_u32 i = 0; i < session->n_processes; i++)
         if (is_wanted(session->processes[i]) && session->processes[i]->stage &&
             !strcmp(session->processes[i]->stage, stage))
-            find_end(session->processes[i], data);
+            find_end(session->processes[i], data, &threads);
+    pt_map_fini(&threads.by_pid);
+    free(threads.next);
 }
 
 /* ---- by the launcher's own wait ---- */
