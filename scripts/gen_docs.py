@@ -123,6 +123,16 @@ def rules():
     return "\n\n".join(rule_text(r) for r in rows("analyzer/rules/rules.def", "RULE", "RULE_CUSTOM"))
 
 
+def titles_of_rules():
+    """As reports name them, by the part of the time account."""
+    parts = {r.args[0]: r.args[1] for r in rows("analyzer/facts/time_parts.def", "PART")} | {"none": "Of none: trainings, memory, GPUs, the capture"}
+    lines = {part: [] for part in parts.values()}
+    for r in rows("analyzer/rules/rules.def", "RULE", "RULE_CUSTOM"):
+        title = r.args[11] if r.name == "RULE" else r.args[5]
+        lines[parts[r.args[3]]].append(f"[{title}](#{r.args[0]})")
+    return "\n".join(f"- {part}: " + "; ".join(titles) for part, titles in lines.items() if titles)
+
+
 GENERAL_KINDS = {"COST": "a finding: costs at most what is left", "NEUTRAL": "an observation, without a gain",
                  "FOLLOWED": "a finding where whom it waits for waits for files, else an observation"}
 
@@ -265,7 +275,7 @@ def missing_pages():
 
 
 BLOCKS = {"events": events, "units": units, "drops": drops, "options": options, "window_keys": window_keys, "commands": commands,
-          "exporters": exporters, "tables": tables, "clickhouse": clickhouse, "families": families, "rules": rules, "generals": generals, "shown": shown, "configuration": configuration,
+          "exporters": exporters, "tables": tables, "clickhouse": clickhouse, "families": families, "rules": rules, "titles_of_rules": titles_of_rules, "generals": generals, "shown": shown, "configuration": configuration,
           "man_options": man_options, "man_commands": man_commands, "man_formats": man_formats}
 MARKS = {".md": ("<!-- generated: ", " -->", "<!-- end -->"), ".scd": ("; generated: ", "", "; end")}
 
