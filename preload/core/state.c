@@ -48,14 +48,27 @@ static int may_read_counter(void)
     return !pt_switches.frozen && pt_syscall2(SYS_prctl, PR_GET_TSC, &tsc_mode) == 0 && tsc_mode == PR_TSC_ENABLE;
 }
 
+/* The kernel itself: clock_gettime may be the program's own, with calls that are recorded, or a faked clock; and the
+ * vDSO's reads the counter, which this process may not. Under a filter, which may kill for it, time stands still. */
+static pt_u64 clock_of_kernel(void)
+{
+    static pt_u64 latest_ns;
+    pt_u64 latest = __atomic_load_n(&latest_ns, __ATOMIC_RELAXED);
+    if (pt_switches.frozen)
+        return latest;
+    const pt_u64 now = pt_sys_clock_ns(CLOCK_MONOTONIC);
+    while (latest < now &&
+           !__atomic_compare_exchange_n(&latest_ns, &latest, now, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    return now;
+}
+
 PT_COLD pt_u64 pt_clock_slow(void)
 {
     if (pt_local_mark() == PT_LOCAL_SEALED)
         return 0;
-    /* The kernel itself: clock_gettime may be the program's own, with calls that are recorded, or a faked clock; and
-     * the vDSO's reads the counter, which this process may not. */
     if (!pt_switches.tsc)
-        return pt_sys_clock_ns(CLOCK_MONOTONIC);
+        return clock_of_kernel();
     if (may_read_counter())
         return __rdtsc();
     pt_thread_seal();

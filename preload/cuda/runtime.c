@@ -108,8 +108,6 @@ static void fill(struct pt_cudart *cudart)
         void *found = cudart->library ? dlsym(cudart->library, names[i]) : (void *)no_device;
         __atomic_store_n(&cudart->functions[i], found ? found : (void *)missing, __ATOMIC_RELAXED);
     }
-    if (dlerror)
-        dlerror(); /* the program must not see our failed lookups */
     __atomic_store_n(&cudart->ready, 1, __ATOMIC_RELEASE);
 }
 
@@ -183,6 +181,8 @@ static PT_NOINLINE const struct pt_cudart *look_up(const struct link_map *map)
         __atomic_store_n(&callers[i].map, map, __ATOMIC_RELEASE);
     } else if (library && map)
         __atomic_store_n(&n_callers, CALLERS, __ATOMIC_RELAXED); /* looked up at each call */
+    if (dlerror)
+        dlerror(); /* nor our failed lookups */
     errno = error;
     return cudart;
 }

@@ -2,7 +2,7 @@
 """T1-T8: the allocator. Early, late, wrong, replaced, shared between threads."""
 import os
 
-from harness import FaultCase, slow
+from harness import SETTINGS, FaultCase, slow
 from real_programs import HEAP_STORIES, RealCase, allocators
 
 BOTH = ("full", "sampled")
@@ -21,6 +21,16 @@ class HeapFaults(FaultCase):
 
     def test_t6_alloc_storm(self):
         self.check(["alloc_storm"], modes=BOTH)
+
+    def test_t6_counts_between_two_samples(self):
+        """Samples so far apart that the packed counters, of 24 bits, wrapped: 3,222,784 of 20,000,000 calls were counted."""
+        for gap in (1 << 20, 1 << 32):
+            with self.subTest(gap=gap):
+                trace = self.check(["many_small_blocks"], modes=("sampled",), options={"heap_sample_bytes": gap}, claims=False)
+                if not SETTINGS.baseline:
+                    self.assertEqual(trace.heap("allocs") - trace.heap("frees"), 0)
+                    self.assertGreaterEqual(trace.heap("allocs"), 20000000)
+                    self.assertLess(trace.heap("allocs"), 20001000)
 
     def test_t7_allocation_edges(self):
         self.check(["allocation_edges"], modes=BOTH)

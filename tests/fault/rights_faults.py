@@ -55,6 +55,12 @@ class RightsFaults(FaultCase):
         self.assertEqual({program["path"] for program in untraced}, {"/bin/true"}, untraced)
         self.assertIn("another user", untraced[0]["reason"])
 
+    def test_t54_with_little_room(self):
+        """SIGXFSZ for the files of children ended the program; 64 MiB for them took its address space."""
+        for limits in ("-f 8192", "-v 98304", "-f 8192; ulimit -v 8388608"):
+            with self.subTest(limits=limits):
+                self.check(["bash", "-c", f"ulimit {limits}; exec {self.host('little_room')}"], modes=BOTH, claims=False)
+
     def test_t54_on_a_disk_that_fills(self):
         """Blocks are asked for when they are needed; a full disk is no SIGBUS."""
         disk = os.path.join(self.scratch, "disk")

@@ -120,6 +120,30 @@ class StartFaults(FaultCase):
                 with self.subTest(threads=threads, action=action):
                     self.check(["inlined_filter", threads, action], modes=BOTH)
 
+    def test_f1_own_filter(self):
+        """One that comes with a descriptor, or by number; in a container, too, where the mode was a filter's before, and without a clock."""
+        container = ["filtered_start", "refuse", "28", "fork"]
+        for way in ("listener", "by-number", "by-name"):
+            for host in ("own_filter", "own_filter_no_counter"):
+                for before in ([], container):
+                    with self.subTest(way=way, host=host, before=before):
+                        self.check([*before, self.host(host), way], modes=BOTH, claims=not before)
+
+    def test_f1_filter_of_a_vfork_child(self):
+        """300 events of the parent were dropped."""
+        for argv in (["vfork_filter"], ["vfork_filter", "fails first"]):
+            self.check(argv, modes=BOTH)
+
+    # ---- names and descriptors ----
+
+    def test_t34_names_that_nobody_reads(self):
+        self.check(["odd_names"], modes=BOTH)
+
+    def test_t34_program_that_is_open_as_a_path(self):
+        self.need("ldconfig")
+        trace = self.check(["odd_names", "/sbin/ldconfig"], claims=False)
+        self.assertEqual(self.untraced(trace), {"/sbin/ldconfig": "static program"})
+
     # ---- sandboxes that were there before ----
 
     def test_f1_started_under_a_filter_that_kills(self):

@@ -379,6 +379,7 @@ static void fail(struct pt_image *image, enum pt_refusal why)
     pt_session_refuse(why);
     pt_switches.off = 1;
     pt_switches.io = pt_switches.stdio = pt_switches.heap = pt_switches.user = pt_switches.locks = 0;
+    pt_switches.net = pt_switches.waits = pt_switches.cuda = 0;
     __atomic_store_n(&image->state, PT_IMAGE_FAILED, __ATOMIC_RELEASE);
 }
 

@@ -67,8 +67,16 @@ static char *make_sparse(const char *path)
     return map;
 }
 
+/* The host would be ended by a SIGXFSZ for a file that is too long, and miss the address space for its own. */
+static int may_have_spare_files(void)
+{
+    return limit_of(RLIMIT_FSIZE) >= SPARE_BYTES && limit_of(RLIMIT_AS) == RLIM_INFINITY;
+}
+
 static void make_spare_files(void)
 {
+    if (!may_have_spare_files())
+        return;
     while (n_spare_files < SPARE_FILES) {
         struct pt_text path = {pt_self->priv->text, 0, PT_PRIVATE_TEXT_BYTES};
         pt_text_add(&path, pt_session_path);

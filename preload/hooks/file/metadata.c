@@ -9,6 +9,7 @@
 #include "metadata.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -21,6 +22,7 @@
 
 #include "core/names/fd_table.h"
 #include "core/names/path.h"
+#include "core/text.h"
 #include "hooks/hook.h"
 
 static int is_empty(long ret, const char *path)
@@ -56,10 +58,17 @@ struct name {
     const char *path;
 };
 
+/* The kernel answers for a first name that is none before it says that it could not read the second. */
+static int is_no_name(long ret, const char *path)
+{
+    return ret < 0 && pt_path_was_read(ret) && (!path[0] || pt_text_length_most(path, PATH_MAX) == PATH_MAX);
+}
+
 static PT_NOINLINE void two_names(pt_u32 kind, pt_u64 start, pt_u64 end, struct name from, struct name to, int ret)
 {
     const pt_u32 from_id = pt_path_id(ret, from.dir, from.path);
-    pt_spent(kind, start, end, 0, pt_result_and(ret, from_id), pt_words(pt_path_id(ret, to.dir, to.path), 0));
+    const pt_u32 to_id = is_no_name(ret, from.path) ? 0 : pt_path_id(ret, to.dir, to.path);
+    pt_spent(kind, start, end, 0, pt_result_and(ret, from_id), pt_words(to_id, 0));
 }
 
 /* The target is relative to where the link lies, if to anything. */

@@ -7,6 +7,7 @@
  * name of its old file. seccomp is seen before it takes effect, and so is what takes the trace file out of reach. Never
  * delays other numbers by more than a look into a table: memory allocators use some when they start.
  */
+#include <linux/seccomp.h>
 #include <sys/syscall.h>
 
 #include "hooks/hook.h"
@@ -20,10 +21,10 @@ PT_REAL(long, syscall, (long number, long a, long b, long c, long d, long e, lon
 #define NUMBERS 512
 enum { PASSES, IS_RECORDED, LEAVES_FILES };
 __attribute__((used)) static const pt_u8 what_to_do[NUMBERS] = {
-    [SYS_close] = IS_RECORDED,       [SYS_seccomp] = IS_RECORDED,     [SYS_setuid] = LEAVES_FILES,
-    [SYS_setreuid] = LEAVES_FILES,   [SYS_setresuid] = LEAVES_FILES,  [SYS_chroot] = LEAVES_FILES,
-    [SYS_pivot_root] = LEAVES_FILES, /* libc has no function for it */
-    [SYS_mount] = LEAVES_FILES,      [SYS_move_mount] = LEAVES_FILES, [SYS_setns] = LEAVES_FILES,
+    [SYS_close] = IS_RECORDED,   [SYS_seccomp] = IS_RECORDED,     [SYS_prctl] = IS_RECORDED,
+    [SYS_setuid] = LEAVES_FILES, [SYS_setreuid] = LEAVES_FILES,   [SYS_setresuid] = LEAVES_FILES,
+    [SYS_chroot] = LEAVES_FILES, [SYS_pivot_root] = LEAVES_FILES, /* libc has no function for it */
+    [SYS_mount] = LEAVES_FILES,  [SYS_move_mount] = LEAVES_FILES, [SYS_setns] = LEAVES_FILES,
 #define RAW(number, record) [SYS_##number] = IS_RECORDED,
 #include "file_io_raw.def"
 #include "metadata_raw.def"
@@ -43,7 +44,17 @@ static long recorded_seccomp(long operation, long flags, long argument, long d, 
 {
     const struct pt_sandbox sandbox = pt_sandbox_seccomp(operation);
     const long ret = real_syscall(SYS_seccomp, operation, flags, argument, d, e, f);
-    if (ret != 0) /* refused; or, with TSYNC, the id of a thread that could not be included */
+    const int is_descriptor = operation == SECCOMP_SET_MODE_FILTER && flags & SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    if (is_descriptor ? ret < 0 : ret != 0) /* refused; or, with TSYNC, the id of a thread that could not be included */
+        pt_sandbox_refused(&sandbox);
+    return ret;
+}
+
+static long recorded_prctl(long option, long a, long b, long c, long d, long e)
+{
+    const struct pt_sandbox sandbox = pt_sandbox_prctl((int)option, a);
+    const long ret = real_syscall(SYS_prctl, option, a, b, c, d, e);
+    if (ret != 0)
         pt_sandbox_refused(&sandbox);
     return ret;
 }
@@ -52,6 +63,8 @@ __attribute__((used)) static long watched_syscall(long number, long a, long b, l
 {
     if (number == SYS_seccomp)
         return recorded_seccomp(a, b, c, d, e, f);
+    if (number == SYS_prctl)
+        return recorded_prctl(a, b, c, d, e, f);
     if (what_to_do[number] == LEAVES_FILES)
         pt_leaving_files();
     if (what_to_do[number] == LEAVES_FILES || !pt_switches.io)

@@ -12,12 +12,19 @@
 #include <sys/prctl.h>
 
 #include "core/file/prepare.h"
+#include "core/process.h"
 #include "hooks/hook.h"
 
 CUSTOM_RAW(int, prctl, (int option, long a, long b, long c, long d), (option, a, b, c, d))
 
+/* A vfork child has closed it, in its parent's memory. One that is killed before it leaves keeps its parent frozen. */
+static int is_of_vfork_child;
+
 static struct pt_sandbox closing(int is_filter)
 {
+    const int is_new = is_filter && !pt_switches.frozen;
+    if (is_new && pt_process_is_vfork_child())
+        is_of_vfork_child = 1;
     if (is_filter && pt_switches.user)
         pt_sandbox_prepare(); /* afterwards no file can be made, and a head has no totals */
     const struct pt_sandbox sandbox = {is_filter ? PT_SANDBOX_FILTER : PT_SANDBOX_SEAL, pt_switches.frozen};
@@ -32,16 +39,34 @@ static struct pt_sandbox closing(int is_filter)
 void pt_sandbox_refused(const struct pt_sandbox *sandbox)
 {
     if (sandbox->kind == PT_SANDBOX_FILTER)
-        pt_switches.frozen = sandbox->was_frozen;
+        pt_switches.frozen = sandbox->was_frozen, is_of_vfork_child &= sandbox->was_frozen;
     else if (sandbox->kind == PT_SANDBOX_SEAL)
         pt_thread_unseal();
 }
 
-int hook_prctl(int option, long a, long b, long c, long d)
+int pt_sandbox_vfork_child_leaves(void)
+{
+    const int is_own = is_of_vfork_child;
+    if (is_own)
+        is_of_vfork_child = pt_switches.frozen = 0;
+    return is_own;
+}
+
+void pt_sandbox_vfork_child_stays(void)
+{
+    is_of_vfork_child = pt_switches.frozen = 1;
+}
+
+struct pt_sandbox pt_sandbox_prctl(int option, long a)
 {
     if (pt_likely(option != PR_SET_SECCOMP && !(option == PR_SET_TSC && a == PR_TSC_SIGSEGV)))
-        return real_prctl(option, a, b, c, d);
-    const struct pt_sandbox sandbox = closing(option == PR_SET_SECCOMP && a == SECCOMP_MODE_FILTER);
+        return (struct pt_sandbox){0};
+    return closing(option == PR_SET_SECCOMP && a == SECCOMP_MODE_FILTER);
+}
+
+int hook_prctl(int option, long a, long b, long c, long d)
+{
+    const struct pt_sandbox sandbox = pt_sandbox_prctl(option, a);
     const int ret = real_prctl(option, a, b, c, d);
     if (ret != 0)
         pt_sandbox_refused(&sandbox);

@@ -16,8 +16,14 @@ struct pt_sandbox {
 #pragma GCC visibility push(hidden)
 /* A seccomp(operation, ...) is about to happen. */
 struct pt_sandbox pt_sandbox_seccomp(long operation);
+/* A prctl(option, a, ...) is about to happen. */
+struct pt_sandbox pt_sandbox_prctl(int option, long a);
 /* It was refused: all is as before. */
 void pt_sandbox_refused(const struct pt_sandbox *sandbox);
+/* A vfork child is about to leave its parent's memory: a filter that it has closed is its own. 1 = it has. */
+int pt_sandbox_vfork_child_leaves(void);
+/* It could not leave. */
+void pt_sandbox_vfork_child_stays(void);
 #pragma GCC visibility pop
 
 #endif

@@ -23,6 +23,8 @@ CUSTOM_RAW(int, vfscanf, (FILE * stream, const char *format, va_list values), (s
 CUSTOM_RAW(int, __vfscanf, (FILE * stream, const char *format, va_list values), (stream, format, values))
 CUSTOM_RAW(int, __isoc99_vscanf, (const char *format, va_list values), (format, values))
 CUSTOM_RAW(int, __isoc99_vfscanf, (FILE * stream, const char *format, va_list values), (stream, format, values))
+CUSTOM_RAW(int, __isoc23_vscanf, (const char *format, va_list values), (format, values)) /* since glibc 2.38 */
+CUSTOM_RAW(int, __isoc23_vfscanf, (FILE * stream, const char *format, va_list values), (stream, format, values))
 
 static PT_NOINLINE void descriptor_wrote(pt_u64 start, pt_u64 end, int fd, int ret)
 {
@@ -125,6 +127,16 @@ int hook___isoc99_vscanf(const char *format, va_list values)
     return ret;
 }
 
+int hook___isoc23_vscanf(const char *format, va_list values)
+{
+    if (pt_unlikely(!pt_switches.stdio))
+        return real___isoc23_vscanf(format, values);
+    const pt_u64 start = pt_clock();
+    const int ret = real___isoc23_vscanf(format, values);
+    scanned(start, pt_clock(), stdin, ret);
+    return ret;
+}
+
 int hook_vfscanf(FILE *stream, const char *format, va_list values)
 {
     if (pt_unlikely(!pt_switches.stdio))
@@ -155,6 +167,16 @@ int hook___isoc99_vfscanf(FILE *stream, const char *format, va_list values)
     return ret;
 }
 
+int hook___isoc23_vfscanf(FILE *stream, const char *format, va_list values)
+{
+    if (pt_unlikely(!pt_switches.stdio))
+        return real___isoc23_vfscanf(stream, format, values);
+    const pt_u64 start = pt_clock();
+    const int ret = real___isoc23_vfscanf(stream, format, values);
+    scanned(start, pt_clock(), stream, ret);
+    return ret;
+}
+
 /* A variadic function, forwarded to the one that takes a va_list. */
 #define VARIADIC(name, parameters, last, through, arguments)                                                           \
     PT_EXPORT int hook_##name parameters __asm__(#name);                                                               \
@@ -180,4 +202,7 @@ VARIADIC(scanf, (const char *format, ...), format, hook_vscanf, (format, values)
 VARIADIC(fscanf, (FILE * stream, const char *format, ...), format, hook_vfscanf, (stream, format, values))
 VARIADIC(__isoc99_scanf, (const char *format, ...), format, hook___isoc99_vscanf, (format, values))
 VARIADIC(__isoc99_fscanf, (FILE * stream, const char *format, ...), format, hook___isoc99_vfscanf,
+         (stream, format, values))
+VARIADIC(__isoc23_scanf, (const char *format, ...), format, hook___isoc23_vscanf, (format, values))
+VARIADIC(__isoc23_fscanf, (FILE * stream, const char *format, ...), format, hook___isoc23_vfscanf,
          (stream, format, values))

@@ -79,7 +79,7 @@ static void add_wide(struct pt_thread_area *area, pt_u32 index, pt_u64 count, pt
     area->heap_spilled[index].bytes += bytes;
 }
 
-/* Move the packed counters to the wide ones before they can overflow: a gap holds less than 2^24 calls. */
+/* Move the packed counters to the wide ones before they can overflow: less than 2^24 calls come between two times. */
 static void spill(struct pt_thread_area *area)
 {
     for (pt_u32 i = 0; i < PT_HEAP_CLASSES; i++) {
@@ -134,11 +134,15 @@ PT_COLD static void sample(pt_u32 kind, void *block, size_t size)
     pt_thread_clock_note();
 }
 
+/* Each call is charged with 16 bytes at least: 2^23 of them. */
+#define MOST_COUNTDOWN (1ll << 27)
+
 /* The countdown of the fast path is at most heap_sample_bytes, so that every large block comes here, and 0 in full
  * mode; the rest of the gap is kept in `gap_left`. */
 static void refill(struct pt_tracer_thread *t)
 {
-    const pt_i64 most = pt_switches.heap == PT_HEAP_FULL ? 0 : (pt_i64)pt_options.heap_sample_bytes;
+    const pt_i64 gap = pt_switches.heap == PT_HEAP_FULL ? 0 : (pt_i64)pt_options.heap_sample_bytes;
+    const pt_i64 most = gap < MOST_COUNTDOWN ? gap : MOST_COUNTDOWN;
     t->countdown = t->gap_left < most ? t->gap_left : most;
     t->gap_left -= t->countdown;
 }
@@ -149,8 +153,9 @@ static int is_sampled(struct pt_tracer_thread *t, size_t size)
     const pt_i64 charge = (pt_i64)(size < 1ull << 40 ? size : 1ull << 40) + 16;
     pt_i64 left = t->countdown + t->gap_left - charge;
     const int is_first = t->life != t->sampled_life, is_turn = left < 0;
-    if (is_turn || is_first) {
+    if (is_turn || is_first || pt_switches.heap != PT_HEAP_FULL)
         spill(t->area);
+    if (is_turn || is_first) {
         left = next_gap(t);
         t->sampled_life = t->life;
     }

@@ -29,6 +29,8 @@ LEAVING(setreuid, (uid_t real, uid_t effective), (real, effective))
 LEAVING(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved))
 LEAVING(chroot, (const char *path), (path))
 LEAVING(setns, (int fd, int type), (fd, type))
+LEAVING(move_mount, (int from_dir, const char *from, int to_dir, const char *to, unsigned flags),
+        (from_dir, from, to_dir, to, flags))
 LEAVING(mount, (const char *source, const char *target, const char *type, unsigned long flags, const void *data),
         (source, target, type, flags, data))
 

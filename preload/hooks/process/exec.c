@@ -15,6 +15,7 @@
 #include "core/process.h"
 #include "core/sandbox.h"
 #include "core/sys.h"
+#include "hooks/file/sandbox.h"
 #include "hooks/hook.h"
 #include "exec.h"
 #include "target.h"
@@ -48,6 +49,7 @@ struct attempt {
     pt_u32 path;
     int fd;
     int speaks_for_process;
+    int leaves_sandbox; /* as a vfork child that has one of its own */
 };
 
 static struct pt_environment environment_for(const struct pt_target *target, char *const *envp)
@@ -62,7 +64,7 @@ static struct pt_environment environment_for(const struct pt_target *target, cha
 
 static PT_NOINLINE struct attempt exec_begins(struct pt_target target, int fd, char *const *envp)
 {
-    const struct attempt attempt = {environment_for(&target, envp), target.path, fd, !pt_process_is_vfork_child()};
+    struct attempt attempt = {environment_for(&target, envp), target.path, fd, !pt_process_is_vfork_child(), 0};
     if (pt_switches.io)
         pt_point(PT_EV_proc_exec, 0, fd, pt_words(attempt.path, 0), 0);
     if (attempt.speaks_for_process)
@@ -71,11 +73,14 @@ static PT_NOINLINE struct attempt exec_begins(struct pt_target target, int fd, c
         pt_environment_leave(&attempt.environment);
         pt_fd_vfork_child_leaves();
     }
+    attempt.leaves_sandbox = pt_sandbox_vfork_child_leaves();
     return attempt;
 }
 
 static PT_NOINLINE int exec_failed(const struct attempt *attempt, int ret)
 {
+    if (attempt->leaves_sandbox)
+        pt_sandbox_vfork_child_stays();
     if (attempt->speaks_for_process)
         pt_process_note_alive();
     if (pt_switches.io)

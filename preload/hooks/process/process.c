@@ -20,6 +20,7 @@
 #include "core/sandbox.h"
 #include "core/sys.h"
 #include "core/valgrind.h"
+#include "hooks/file/sandbox.h"
 #include "hooks/hook.h"
 #include "exec.h"
 
@@ -110,7 +111,7 @@ HOOK(int, forkpty, (int *terminal, char *name, const struct termios *mode, const
 
 static PT_NOINLINE void exiting(int status)
 {
-    if (!pt_switches.io)
+    if (pt_sandbox_vfork_child_leaves() || !pt_switches.io)
         return;
     if (pt_process_is_vfork_child()) {
         pt_fd_vfork_child_leaves();

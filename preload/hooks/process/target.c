@@ -103,12 +103,25 @@ static enum pt_verdict verdict_of_open_file(struct search *search, int fd)
     return gains_rights(fd, &search->status) ? PT_VERDICT_PRIVILEGED : pt_elf_verdict(&search->elf);
 }
 
+/* What is open only as a path cannot be read by its descriptor: systemd starts programs so. */
+static long readable(struct search *search)
+{
+    const long flags = pt_syscall3(SYS_fcntl, search->dir, F_GETFL, 0);
+    if (flags < 0 || !(flags & O_PATH))
+        return search->dir;
+    struct pt_text name = {search->found, 0, sizeof search->found};
+    pt_text_add(&name, "/proc/self/fd/");
+    pt_text_number(&name, (pt_u32)search->dir, 0);
+    return pt_syscall4(SYS_openat, AT_FDCWD, search->found, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+}
+
 /* In pt_private_files: nothing opened here is seen by the host. */
 static void look(void *argument)
 {
     struct search *search = argument;
     if (search->flags & AT_EMPTY_PATH) {
-        search->verdict = verdict_of_open_file(search, search->dir);
+        const long fd = readable(search);
+        search->verdict = fd < 0 ? PT_VERDICT_UNKNOWN : verdict_of_open_file(search, (int)fd);
         search->dir = AT_FDCWD;
     }
     search->flags = 0;
@@ -155,7 +168,7 @@ static void search_free(struct search *search)
 struct pt_target pt_target_at(int dir, const char *path, int flags)
 {
     struct pt_target target = {PT_VERDICT_UNKNOWN, 0};
-    if (!pt_may_call())
+    if (!path || !pt_may_call()) /* with AT_EMPTY_PATH newer kernels take NULL for "" */
         return target;
     struct stat status;
     const long looked = pt_syscall4(SYS_newfstatat, dir, path, &status, flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
