@@ -67,12 +67,48 @@ int main(void)
     void *library = dlopen("libpthread.so.0", RTLD_NOW), *returned = 0;
     int (*create)(unsigned long *, void *, void *(*)(void *), void *) = dlsym(library, "pthread_create");
     int (*join)(unsigned long, void **) = dlsym(library, "pthread_join");
-    printf("%d ", create(&thread, 0, run, &thread));
-    printf("%d %d\\n", join(thread, &returned), returned == &thread);
+    const int made = create(&thread, 0, run, &thread), joined = join(thread, &returned);
+    printf("%d %d %d\\n", made, joined, returned == &thread);
     return dlerror() != 0;
 }
 """
-PROGRAMS = ("./alone", "./late", "ls -l /etc", "sort /etc/passwd", "tar cf - /etc/passwd | sha256sum", "sed -n 1,3p /etc/passwd; ! false",
+# It is linked with libpthread, which the program that loads it is not.
+PLUGIN = """#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t semaphore;
+static void *run(void *argument)
+{
+    return sem_post(&semaphore) ? 0 : argument;
+}
+void play(void)
+{
+    pthread_t thread;
+    void *returned = 0;
+    printf("%d ", sem_init(&semaphore, 0, 0));
+    printf("%d ", pthread_create(&thread, 0, run, &thread));
+    printf("%d ", sem_wait(&semaphore));
+    printf("%d %d ", pthread_join(thread, &returned), returned == &thread);
+    printf("%d %d %d ", pthread_mutex_trylock(&mutex), pthread_mutex_trylock(&mutex), pthread_mutex_unlock(&mutex));
+    printf("%d %d %d\\n", pthread_rwlock_rdlock(&rwlock), pthread_rwlock_trywrlock(&rwlock), pthread_rwlock_unlock(&rwlock));
+}
+"""
+LOADER = """#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+    void *plugin = dlopen("./plugin.so", RTLD_NOW);
+    void (*play)(void) = plugin ? (void (*)(void))dlsym(plugin, "play") : 0;
+    if (!play)
+        puts(dlerror());
+    else
+        play();
+    return !play;
+}
+"""
+PROGRAMS = ("./alone", "./late", "./loader", "ls -l /etc", "sort /etc/passwd", "tar cf - /etc/passwd | sha256sum", "sed -n 1,3p /etc/passwd; ! false",
             "perl -e 'my $p = fork; exit 3 if !$p; waitpid $p, 0; print $?'", "gcc -c alone.c -o alone.o && sha256sum alone.o",
             "for i in 1 2 3; do (echo $i) | cat; done", "dpkg -l gcc",
             "python3 -c 'import threading; t = threading.Thread(target=print, args=(3,)); t.start(); t.join(); print(t.name)'")
@@ -191,7 +227,9 @@ class Roots(unittest.TestCase):
         """Programs of the system say the same with the library."""
         (work / "alone.c").write_text(ALONE, encoding="ascii")
         (work / "late.c").write_text(LATE, encoding="ascii")
-        root.play("cd /work; gcc alone.c -o alone; gcc late.c -o late -ldl")
+        (work / "plugin.c").write_text(PLUGIN, encoding="ascii")
+        (work / "loader.c").write_text(LOADER, encoding="ascii")
+        root.play("cd /work; gcc alone.c -o alone; gcc late.c -o late -ldl; gcc -shared -fPIC plugin.c -o plugin.so -lpthread; gcc loader.c -o loader -ldl")
         for program in PROGRAMS:
             (work / "program").write_text(program, encoding="ascii")
             root.play("cd /work; rm -rf of_it; sh program >bare 2>&1; /venv/bin/proftrace run --no-report -o of_it -- sh -c 'exec sh program >recorded 2>&1'")

@@ -4,14 +4,15 @@
  *
  * pt_next_prepare is entered by the constructor, or earlier by the first hooked call of another library's constructor;
  * pt_next_find from anywhere, at any time: it only reads. The order is that of dlsym: the one in which the loader
- * mapped the objects. Those that are loaded later are never looked at: they may go away, and all functions of a family
- * must come from one.
+ * mapped the objects. Those that are loaded later are not looked at, for they may go away, and all functions of a
+ * family must come from one; but for the parts of an older libc.
  */
 #include "next.h"
 
 #include <elf.h>
 #include <sys/auxv.h>
 
+#include "core/text.h"
 #include "symbol_table.h"
 
 #define MOST_OBJECTS 64u
@@ -67,13 +68,32 @@ static void *function_of(const struct pt_symbol_table *table, const pt_symbol *s
     return type == STT_FUNC || type == STT_NOTYPE ? address : 0;
 }
 
+static void *find_in(const struct pt_symbol_table *table, const char *name, const char *version)
+{
+    const pt_symbol *symbol = pt_symbol_find(table, name, version);
+    return symbol ? function_of(table, symbol) : 0;
+}
+
+/* Before glibc 2.34 threads are in libraries of their own, which a plugin may bring along: whoever calls a function of
+ * theirs has them loaded, and they are never unloaded. */
+static void *find_in_late_part(const char *name, const char *version)
+{
+    static const char parts[][16] = {"libpthread.so.0", "librt.so.1"};
+    void *found = 0;
+    for (const struct link_map *map = pt_next_own_map(); map && !found; map = map->l_next)
+        for (pt_u32 i = 0; i < sizeof parts / sizeof *parts && !found; i++) {
+            struct pt_symbol_table table;
+            if (pt_text_equal(pt_text_base_name(map->l_name), parts[i]) &&
+                pt_symbol_table_read(&table, map->l_addr, map->l_ld) == 0)
+                found = find_in(&table, name, version);
+        }
+    return found;
+}
+
 void *pt_next_find(const char *name, const char *version)
 {
     void *found = 0;
-    for (pt_u32 i = 0; i < n_objects && !found; i++) {
-        const struct pt_symbol_table *table = &objects[i];
-        const pt_symbol *symbol = pt_symbol_find(table, name, version);
-        found = symbol ? function_of(table, symbol) : 0;
-    }
-    return found;
+    for (pt_u32 i = 0; i < n_objects && !found; i++)
+        found = find_in(&objects[i], name, version);
+    return found ? found : find_in_late_part(name, version);
 }

@@ -25,6 +25,11 @@ static long missing(void)
     return -1;
 }
 
+int pt_real_is_missing(const void *function)
+{
+    return function == (const void *)missing;
+}
+
 static const void *at(const pt_i32 *distance)
 {
     return (const char *)distance + *distance;

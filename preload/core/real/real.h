@@ -46,5 +46,8 @@ void pt_real_resolve(const struct pt_real *real) PT_ALIGNS_STACK;
 
 /* For a function that is compared, or called where no stub may stand between: before that call. */
 #define PT_RESOLVE(name) pt_real_resolve(&pt_real_##name)
+/* What was not there is looked for again when it is called: before glibc 2.34 libpthread may come later. */
+#define PT_RESOLVE_LATER(name) (real_##name = pt_real_is_missing((const void *)real_##name) ? boot_##name : real_##name)
+int pt_real_is_missing(const void *function);
 
 #endif

@@ -226,4 +226,10 @@ __attribute__((constructor(102))) static void start_locks(void)
         single_threaded = &__libc_single_threaded;
     if (pt_switches.locks && !is_libc_next())
         pt_switches.locks = PT_LOCKS_TIME;
+    PT_RESOLVE_LATER(pthread_mutex_lock), PT_RESOLVE_LATER(__pthread_mutex_lock);
+    PT_RESOLVE_LATER(pthread_mutex_trylock), PT_RESOLVE_LATER(own_mutex_trylock);
+    PT_RESOLVE_LATER(pthread_rwlock_rdlock), PT_RESOLVE_LATER(__pthread_rwlock_rdlock);
+    PT_RESOLVE_LATER(pthread_rwlock_tryrdlock), PT_RESOLVE_LATER(own_tryrdlock);
+    PT_RESOLVE_LATER(pthread_rwlock_wrlock), PT_RESOLVE_LATER(__pthread_rwlock_wrlock);
+    PT_RESOLVE_LATER(pthread_rwlock_trywrlock), PT_RESOLVE_LATER(own_trywrlock);
 }
