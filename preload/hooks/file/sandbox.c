@@ -44,6 +44,11 @@ void pt_sandbox_refused(const struct pt_sandbox *sandbox)
         pt_thread_unseal();
 }
 
+int pt_sandbox_is_of_vfork_child(void)
+{
+    return is_of_vfork_child;
+}
+
 int pt_sandbox_vfork_child_leaves(void)
 {
     const int is_own = is_of_vfork_child;

@@ -64,7 +64,8 @@ static struct pt_environment environment_for(const struct pt_target *target, cha
 
 static PT_NOINLINE struct attempt exec_begins(struct pt_target target, int fd, char *const *envp)
 {
-    struct attempt attempt = {environment_for(&target, envp), target.path, fd, !pt_process_is_vfork_child(), 0};
+    const int is_vfork_child = pt_sandbox_is_of_vfork_child() || pt_process_is_vfork_child();
+    struct attempt attempt = {environment_for(&target, envp), target.path, fd, !is_vfork_child, 0};
     if (pt_switches.io)
         pt_point(PT_EV_proc_exec, 0, fd, pt_words(attempt.path, 0), 0);
     if (attempt.speaks_for_process)

@@ -111,12 +111,12 @@ HOOK(int, forkpty, (int *terminal, char *name, const struct termios *mode, const
 
 static PT_NOINLINE void exiting(int status)
 {
-    if (pt_sandbox_vfork_child_leaves() || !pt_switches.io)
-        return;
-    if (pt_process_is_vfork_child()) {
+    if (pt_sandbox_vfork_child_leaves() || (pt_switches.io && pt_process_is_vfork_child())) {
         pt_fd_vfork_child_leaves();
         return;
     }
+    if (!pt_switches.io)
+        return;
     pt_point(PT_EV_proc_exit, 0, 0, pt_words((pt_u32)status, 0), 0);
     pt_process_note_end(PT_PROCESS_EXITED, status & 0xff);
 }
