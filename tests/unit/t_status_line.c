@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -56,20 +57,33 @@ static struct terminal terminal_begin(struct pt_status_line *line)
 {
     struct terminal terminal;
     terminal_make(&terminal.master, &terminal.slave);
-    fcntl(terminal.master, F_SETFL, O_RDWR | O_NONBLOCK);
     ioctl(terminal.master, TIOCSWINSZ, &size);
     stderr_becomes(terminal.slave);
     pt_status_line_open(line);
     return terminal;
 }
 
-/* What came since the last time. */
+/* What came since the last time. The kernel hands a terminal's output to its reader later and in parts, so that a read
+ * at once saw the line without its end: a mark of ours says that all before it has come. */
 static const char *seen(const struct terminal *terminal)
 {
     static char text[5000];
-    const ssize_t n = read(terminal->master, text, sizeof text - 1);
-    text[n > 0 ? n : 0] = 0;
-    return text;
+    static const char mark = '\001';
+    assert_int_equal(write(terminal->slave, &mark, 1), 1);
+    for (size_t n = 0; n < sizeof text - 1;) {
+        struct pollfd came = {.fd = terminal->master, .events = POLLIN};
+        assert_int_equal(poll(&came, 1, 60000), 1);
+        const ssize_t part = read(terminal->master, text + n, sizeof text - 1 - n);
+        assert_true(part > 0);
+        n += (size_t)part;
+        text[n] = 0;
+        if (text[n - 1] == mark) {
+            text[n - 1] = 0;
+            return text;
+        }
+    }
+    fail_msg("a terminal with more output than a line's: %s", text);
+    return NULL;
 }
 
 static void terminal_end(struct terminal *terminal)
