@@ -18,9 +18,9 @@ enum { POST = 1 };     /* of lock_wake's calls */
 
 /* ---- which lock ---- */
 
-static pt_u64 key_of(const struct pt_process *process, pt_u64 addr, pt_u32 kind)
+pt_u64 pt_lock_key(const struct pt_process *process, pt_u64 addr, pt_u32 kind)
 {
-    return (addr ^ (pt_u64)(process ? process->index + 1 : 0) << 48) * 256 + kind;
+    return pt_hash_pair(pt_hash_pair(addr, kind), process ? (pt_u64)process->index + 1 : 0);
 }
 
 /* NULL = there are too many. */
@@ -40,7 +40,7 @@ const struct pt_process *pt_lock_maker(const struct pt_lock_queues *queues, cons
                                        pt_u64 addr)
 {
     for (const struct pt_process *p = process; p; p = p->parent) {
-        const pt_u64 *flags = pt_map_find(&queues->made, key_of(p, addr, PT_KIND_lock_sem));
+        const pt_u64 *flags = pt_map_find(&queues->made, pt_lock_key(p, addr, PT_KIND_lock_sem));
         if (flags && (p == process || *flags & PT_LOCK_MADE_SHARED))
             return p;
     }
@@ -49,7 +49,7 @@ const struct pt_process *pt_lock_maker(const struct pt_lock_queues *queues, cons
 
 pt_u32 pt_lock_made_as(const struct pt_lock_queues *queues, const struct pt_process *maker, pt_u64 addr)
 {
-    const pt_u64 *flags = pt_map_find(&queues->made, key_of(maker, addr, PT_KIND_lock_sem));
+    const pt_u64 *flags = pt_map_find(&queues->made, pt_lock_key(maker, addr, PT_KIND_lock_sem));
     return flags ? (pt_u32)*flags : 0;
 }
 
@@ -69,9 +69,15 @@ static void hand_over(struct pt_lock_handoffs *handoffs, const struct pt_thread 
     last->waits = handoffs->waits;
 }
 
-static pt_u64 bit_of(const struct pt_thread *thread)
+/* Thread by thread, not by a bit for some of them: one that only posts was taken for a waiter with the same bit, and
+ * what it signals for a lock. */
+static bool waits_for_it(const struct pt_lock_handoffs *handoffs, const struct pt_thread *thread)
 {
-    return (pt_u64)1 << (thread->process->index * 7 + thread->index) % 64;
+    const pt_u32 n = handoffs->waiters.n < PT_LOCK_WAITERS ? handoffs->waiters.n : PT_LOCK_WAITERS;
+    for (pt_u32 i = 0; i < n; i++)
+        if (handoffs->waiters.threads[i] == thread)
+            return true;
+    return false;
 }
 
 static pt_u32 share(const struct pt_lock_handoffs *handoffs, pt_i64 start_ns, pt_i64 end_ns,
@@ -87,7 +93,7 @@ static pt_u32 share(const struct pt_lock_handoffs *handoffs, pt_i64 start_ns, pt
             continue;
         const pt_i64 ns = until_ns - from_ns;
         ret_shares[n++] =
-            (struct pt_lock_share){.takes_it = handoffs->waiters & bit_of(handoff->thread) || handoff->again_ns > 0,
+            (struct pt_lock_share){.takes_it = waits_for_it(handoffs, handoff->thread) || handoff->again_ns > 0,
                                    .thread = handoff->thread,
                                    .from_ns = from_ns,
                                    .until_ns = until_ns,
@@ -101,13 +107,13 @@ static pt_u32 share(const struct pt_lock_handoffs *handoffs, pt_i64 start_ns, pt
 
 static void made(struct pt_lock_queues *queues, const struct pt_event *event)
 {
-    const pt_u64 key = key_of(event->process, pt_event_as(event, lock_init)->addr, PT_KIND_lock_sem);
+    const pt_u64 key = pt_lock_key(event->process, pt_event_as(event, lock_init)->addr, PT_KIND_lock_sem);
     const pt_u64 *slot = pt_map_find(&queues->by_key, key);
     if (queues->made.n < MOST_MADE || pt_map_find(&queues->made, key))
         *pt_map_at(&queues->made, key) =
             PT_LOCK_MADE | (event->tag ? PT_LOCK_MADE_SHARED : 0u) | (event->aux == 0 ? PT_LOCK_MADE_AT_0 : 0u);
     if (slot)
-        queues->handoffs.items[*slot - 1]->n = queues->handoffs.items[*slot - 1]->waiters = 0;
+        queues->handoffs.items[*slot - 1]->n = queues->handoffs.items[*slot - 1]->waiters.n = 0;
 }
 
 static void woke(struct pt_lock_queues *queues, const struct pt_event *event)
@@ -117,8 +123,8 @@ static void woke(struct pt_lock_queues *queues, const struct pt_event *event)
     if (!is_post && pt_process_is_gil(event->process, addr, event->start_ns))
         return;
     struct pt_lock_handoffs *handoffs =
-        handoffs_at(queues, is_post ? key_of(pt_lock_maker(queues, event->process, addr), addr, PT_KIND_lock_sem)
-                                    : key_of(event->process, addr, PT_KIND_lock_cond));
+        handoffs_at(queues, is_post ? pt_lock_key(pt_lock_maker(queues, event->process, addr), addr, PT_KIND_lock_sem)
+                                    : pt_lock_key(event->process, addr, PT_KIND_lock_cond));
     if (handoffs)
         hand_over(handoffs, event->thread, event->start_ns);
 }
@@ -135,7 +141,8 @@ static pt_u32 waited(struct pt_lock_handoffs *handoffs, const struct pt_event *e
 {
     const pt_u32 n = handoffs->n ? share(handoffs, event->start_ns, pt_event_end_ns(event), ret_shares) : 0;
     handoffs->waits++;
-    handoffs->waiters |= bit_of(event->thread);
+    if (!waits_for_it(handoffs, event->thread))
+        handoffs->waiters.threads[handoffs->waiters.n++ % PT_LOCK_WAITERS] = event->thread;
     return n;
 }
 
@@ -178,22 +185,22 @@ pt_u32 pt_lock_queues_call(struct pt_lock_queues *queues, const struct pt_event 
     switch (event->desc->kind) {
     case PT_KIND_lock_sem: {
         const pt_u64 addr = pt_event_as(event, lock_sem)->addr;
-        handoffs = handoffs_at(queues, key_of(pt_lock_maker(queues, process, addr), addr, PT_KIND_lock_sem));
+        handoffs = handoffs_at(queues, pt_lock_key(pt_lock_maker(queues, process, addr), addr, PT_KIND_lock_sem));
         return handoffs ? waited(handoffs, event, ret_shares) : 0;
     }
     case PT_KIND_lock_cond:
-        handoffs = handoffs_at(queues, key_of(process, pt_event_as(event, lock_cond)->addr, PT_KIND_lock_cond));
+        handoffs = handoffs_at(queues, pt_lock_key(process, pt_event_as(event, lock_cond)->addr, PT_KIND_lock_cond));
         return handoffs ? waited(handoffs, event, ret_shares) : 0;
     case PT_KIND_lock_semop: {
         const pt_u64 number = (pt_u64)(pt_u32)event->tag << 16 | (pt_event_as(event, lock_semop)->number & 0xffff);
-        handoffs = handoffs_at(queues, key_of(NULL, number, PT_KIND_lock_semop));
+        handoffs = handoffs_at(queues, pt_lock_key(NULL, number, PT_KIND_lock_semop));
         return handoffs ? operated(handoffs, event, ret_shares) : 0;
     }
     case PT_KIND_io_lock: {
         const pt_u32 id = pt_event_as(event, io_lock)->operation ? pt_event_as(event, io_lock)->path : 0;
         const char *path = id ? pt_process_string(process, id) : NULL;
         handoffs =
-            path ? handoffs_at(queues, key_of(NULL, pt_hash_text(path, PT_HASH_OF_TEXT), PT_KIND_io_lock)) : NULL;
+            path ? handoffs_at(queues, pt_lock_key(NULL, pt_hash_text(path, PT_HASH_OF_TEXT), PT_KIND_io_lock)) : NULL;
         return handoffs ? locked_file(handoffs, event, ret_shares) : 0;
     }
     default:

@@ -12,7 +12,7 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-enum { PT_LOCK_HANDOFFS = 32 }; /* that are kept of a lock */
+enum { PT_LOCK_HANDOFFS = 32 /* that are kept of a lock */, PT_LOCK_WAITERS = 64 /* threads that are remembered */ };
 
 /* A lock on a file, or on a semaphore of System V, is a system call each time: less is no wait. */
 #define PT_LEAST_LOCK_CALL_NS 50000
@@ -37,8 +37,11 @@ struct pt_lock_handoffs {
         pt_u64 waits;    /* that had ended at its last post */
     } last[PT_LOCK_HANDOFFS];
     pt_u64 n;
-    pt_u64 waits;                  /* that have ended */
-    pt_u64 waiters;                /* a bit per thread */
+    pt_u64 waits; /* that have ended */
+    struct {
+        pt_u32 n; /* that were noted: the latest PT_LOCK_WAITERS are here */
+        const struct pt_thread *threads[PT_LOCK_WAITERS];
+    } waiters;
     const struct pt_thread *holds; /* of a lock on a file: who has it now */
 };
 
@@ -57,6 +60,10 @@ void pt_lock_queues_point(struct pt_lock_queues *queues, const struct pt_event *
 pt_u32 pt_lock_queues_call(struct pt_lock_queues *queues, const struct pt_event *event,
                            struct pt_lock_share ret_shares[PT_LOCK_HANDOFFS]);
 void pt_lock_queues_fini(struct pt_lock_queues *queues);
+
+/* Of the lock of a kind at an address of a process; NULL = it has the same one in all. Two processes with one address,
+ * as copies of one program have, never have one key. */
+pt_u64 pt_lock_key(const struct pt_process *process, pt_u64 addr, pt_u32 kind);
 
 /* Whose a semaphore at an address of a process is: one that processes share lies at one address in the one that made it
  * and in its copies. */

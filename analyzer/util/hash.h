@@ -20,6 +20,14 @@ static inline uint64_t pt_hash_u64(uint64_t key, uint64_t seed)
     return hash ^ hash >> 32;
 }
 
+/* One key of two, for a map that compares keys only: shifting one beside the other loses what does not fit. */
+static inline uint64_t pt_hash_pair(uint64_t a, uint64_t b)
+{
+    uint64_t x = (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
+    x ^= x >> 32;
+    return x * 0xc4ceb9fe1a85ec53ull ^ x >> 29;
+}
+
 /* Of a text: FNV-1a, the same in each run. It goes on from `hash`: PT_HASH_OF_TEXT, or that mixed with what else is
  * hashed. */
 #define PT_HASH_OF_TEXT 0xcbf29ce484222325ull

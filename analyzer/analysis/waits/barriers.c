@@ -13,7 +13,6 @@
 #include "facts/state.h"
 #include "profile/process_name.h"
 #include "lock_holders.h"
-#include "lock_use.h"
 
 enum { MAX_BARRIERS = 1024, MAX_ROWS = 50 };
 
@@ -23,17 +22,17 @@ struct barrier {
     pt_u32 stage, number;
     struct {
         pt_u32 n;
-        pt_u64 threads; /* one bit each */
         pt_i64 first_ns, last_ns, open_ns;
         double starts_ns; /* sum, since first_ns */
         const struct pt_thread *last;
     } round;
-    pt_u64 rounds, threads;
+    pt_u64 rounds, threads;    /* threads: of the largest round */
     double waited_ns, cost_ns; /* of all; what equal shares of work would have saved */
     double own_cost_ns;        /* the same, had the last one never queued for a CPU meanwhile */
     pt_i64 longest_ns;
-    pt_u64 came_last[PT_LOCK_THREADS];
-    const struct pt_thread *latecomers[PT_LOCK_THREADS];
+    struct pt_map came_last;           /* thread -> rounds */
+    const struct pt_thread *latecomer; /* mostly */
+    pt_u64 latecomer_rounds;
 };
 
 struct barriers {
@@ -53,7 +52,7 @@ static void begin(void *state, struct pt_profile *profile)
 static struct barrier *barrier_at(struct barriers *barriers, const struct pt_event *e)
 {
     const pt_u64 addr = pt_event_as(e, lock_barrier)->addr;
-    const pt_u64 key = addr ^ (pt_u64)e->process->index << 48;
+    const pt_u64 key = pt_lock_key(e->process, addr, PT_KIND_lock_barrier);
     if (barriers->all.n >= MAX_BARRIERS && !pt_map_find(&barriers->by_key, key))
         return NULL;
     pt_u64 *slot = pt_map_at(&barriers->by_key, key);
@@ -78,11 +77,19 @@ static double queued_ns(const struct barriers *barriers, pt_u32 stage, const str
     return thread ? pt_cpu_between(cpu, &facts->views[stage], thread, share->from_ns, share->until_ns).preempted_ns : 0;
 }
 
+static void came_last(struct barrier *barrier, const struct pt_thread *thread)
+{
+    const pt_u64 rounds = ++*pt_map_at(&barrier->came_last, thread->index);
+    if (rounds <= barrier->latecomer_rounds)
+        return;
+    barrier->latecomer_rounds = rounds;
+    barrier->latecomer = thread;
+}
+
 static void end_round(struct barriers *barriers, struct barrier *barrier)
 {
     const pt_u32 n = barrier->round.n;
     if (n > 1) {
-        const pt_u32 bit = pt_lock_thread_bit(barrier->round.last);
         const struct pt_lock_share share = {
             .thread = barrier->round.last, .from_ns = barrier->round.first_ns, .until_ns = barrier->round.last_ns};
         const double mean_ns = (double)(share.until_ns - share.from_ns) - barrier->round.starts_ns / n;
@@ -90,18 +97,17 @@ static void end_round(struct barriers *barriers, struct barrier *barrier)
         barrier->cost_ns += mean_ns;
         barrier->own_cost_ns += fmax(mean_ns - queued_ns(barriers, barrier->stage, &share), 0);
         barrier->waited_ns += mean_ns * n;
-        barrier->threads |= barrier->round.threads;
-        barrier->came_last[bit]++;
-        barrier->latecomers[bit] = share.thread;
+        barrier->threads = n > barrier->threads ? n : barrier->threads;
+        came_last(barrier, share.thread);
         if (share.until_ns - share.from_ns > barrier->longest_ns)
             barrier->longest_ns = share.until_ns - share.from_ns;
         pt_lock_holders_note(&barriers->places, barriers->profile, barrier->number, &share);
     }
     barrier->round.n = 0;
-    barrier->round.threads = 0;
 }
 
-/* The end of the first wait is when the barrier opened: a thread that came later is in the next round. */
+/* The end of the first wait is when the barrier opened: a thread that came later is in the next round. Which threads
+ * have come does not matter: a mark per thread was one for several where there are many, or new ones in each epoch. */
 static void event(void *state, const struct pt_event *e)
 {
     if (e->desc->kind != PT_KIND_lock_barrier || e->result < 0)
@@ -109,8 +115,7 @@ static void event(void *state, const struct pt_event *e)
     struct barrier *barrier = barrier_at(state, e);
     if (!barrier)
         return;
-    const pt_u64 bit = 1ull << pt_lock_thread_bit(e->thread);
-    if (barrier->round.n && (e->start_ns > barrier->round.open_ns || barrier->round.threads & bit))
+    if (barrier->round.n && e->start_ns > barrier->round.open_ns)
         end_round(state, barrier);
     if (!barrier->round.n) {
         barrier->round.open_ns = pt_event_end_ns(e);
@@ -119,7 +124,6 @@ static void event(void *state, const struct pt_event *e)
         barrier->round.last = e->thread;
     }
     barrier->round.n++;
-    barrier->round.threads |= bit;
     if (e->start_ns < barrier->round.first_ns) {
         barrier->round.starts_ns += (double)(barrier->round.first_ns - e->start_ns) * (barrier->round.n - 1);
         barrier->round.first_ns = e->start_ns;
@@ -133,15 +137,6 @@ static void event(void *state, const struct pt_event *e)
 
 /* ---- results ---- */
 
-static pt_u32 latecomer_of(const struct barrier *barrier)
-{
-    pt_u32 most = 0;
-    for (pt_u32 bit = 1; bit < PT_LOCK_THREADS; bit++)
-        if (barrier->came_last[bit] > barrier->came_last[most])
-            most = bit;
-    return most;
-}
-
 static int by_time(const void *a, const void *b)
 {
     const struct barrier *x = *(struct barrier *const *)a, *y = *(struct barrier *const *)b;
@@ -152,7 +147,7 @@ static int by_time(const void *a, const void *b)
 
 static struct pt_value share_of_last(const struct barrier *barrier)
 {
-    return pt_real(100 * (double)barrier->came_last[latecomer_of(barrier)] / (double)barrier->rounds);
+    return pt_real(100 * (double)barrier->latecomer_rounds / (double)barrier->rounds);
 }
 
 static struct pt_value last_in(const struct barriers *barriers, const struct barrier *barrier)
@@ -196,9 +191,9 @@ static void add_row(const struct barriers *barriers, struct pt_rows *rows, const
                           .process = pt_process_name(barriers->profile, process),
                           .pid = process->pid,
                           .rounds = barrier->rounds,
-                          .threads = (pt_u64)__builtin_popcountll(barrier->threads),
+                          .threads = barrier->threads,
                           .total_s = barrier->waited_ns / 1e9,
-                          .last = pt_thread_label(barriers->profile, barrier->latecomers[latecomer_of(barrier)]),
+                          .last = pt_thread_label(barriers->profile, barrier->latecomer),
                           .last_percent = share_of_last(barrier),
                           .last_in = last_in(barriers, barrier),
                           .longest_s = (double)barrier->longest_ns / 1e9,
@@ -238,7 +233,7 @@ static void finish_stage(struct barriers *barriers, pt_u32 stage)
     pt_metrics_set(metrics, scope, "barrier.total_s", pt_real(waited_ns / 1e9));
     pt_metrics_set(metrics, scope, "barrier.cost_s", pt_real(cost_ns / 1e9));
     pt_metrics_set(metrics, scope, "barrier.last",
-                   worst ? pt_text(pt_thread_label(barriers->profile, worst->latecomers[latecomer_of(worst)])) : none);
+                   worst ? pt_text(pt_thread_label(barriers->profile, worst->latecomer)) : none);
     pt_metrics_set(metrics, scope, "barrier.last_percent", worst ? share_of_last(worst) : none);
     pt_metrics_set(metrics, scope, "barrier.last_in", worst ? last_in(barriers, worst) : none);
 }
@@ -252,8 +247,10 @@ static void finish(void *state, struct pt_profile *profile)
         qsort(barriers->all.items, barriers->all.n, sizeof *barriers->all.items, by_time);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         finish_stage(barriers, stage);
-    for (size_t i = 0; i < barriers->all.n; i++)
+    for (size_t i = 0; i < barriers->all.n; i++) {
+        pt_map_fini(&barriers->all.items[i]->came_last);
         free(barriers->all.items[i]);
+    }
     free(barriers->all.items);
     pt_map_fini(&barriers->by_key);
     pt_lock_holders_fini(&barriers->places);

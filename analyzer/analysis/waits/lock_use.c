@@ -10,23 +10,48 @@ pt_u32 pt_lock_thread_bit(const struct pt_thread *thread)
     return (thread->process->index * 7 + thread->index) % PT_LOCK_THREADS;
 }
 
+void pt_lock_life_clear(struct pt_lock_life *life)
+{
+    life->starts_at_0 = false;
+    life->waits = 0;
+    life->all_ns = life->idle_ns = 0;
+    life->n_threads = 0;
+}
+
+static struct pt_lock_life_thread *place_of(struct pt_lock_life *life, const struct pt_thread *thread)
+{
+    for (pt_u32 i = 0; i < life->n_threads; i++)
+        if (life->threads[i].thread == thread)
+            return &life->threads[i];
+    if (life->n_threads == PT_LOCK_THREADS)
+        return &life->threads[pt_lock_thread_bit(thread)];
+    life->threads[life->n_threads] = (struct pt_lock_life_thread){.thread = thread};
+    return &life->threads[life->n_threads++];
+}
+
+void pt_lock_life_waiter(struct pt_lock_life *life, const struct pt_thread *thread)
+{
+    place_of(life, thread)->waits = true;
+}
+
 void pt_lock_life_share(struct pt_lock_life *life, const struct pt_lock_share *share, bool was_idle)
 {
-    const pt_u32 bit = pt_lock_thread_bit(share->thread);
+    struct pt_lock_life_thread *by = place_of(life, share->thread);
     if (was_idle)
         life->idle_ns += (double)(share->until_ns - share->from_ns);
-    life->by_ns[bit] += (double)(share->until_ns - share->from_ns);
-    life->again_ns[bit] += (double)share->again_ns;
+    by->by_ns += (double)(share->until_ns - share->from_ns);
+    by->again_ns += (double)share->again_ns;
 }
 
 /* A holder of a lock also takes it: it waits for it now and then, or takes again what it posted. */
 enum pt_lock_use pt_lock_life_use(const struct pt_lock_life *life)
 {
     double by_all_ns = 0, by_waiters_ns = 0, again_ns = 0;
-    for (pt_u32 bit = 0; bit < PT_LOCK_THREADS; bit++) {
-        by_all_ns += life->by_ns[bit];
-        by_waiters_ns += life->waiters >> bit & 1 ? life->by_ns[bit] : life->again_ns[bit];
-        again_ns += life->again_ns[bit];
+    for (pt_u32 i = 0; i < life->n_threads; i++) {
+        const struct pt_lock_life_thread *by = &life->threads[i];
+        by_all_ns += by->by_ns;
+        by_waiters_ns += by->waits ? by->by_ns : by->again_ns;
+        again_ns += by->again_ns;
     }
     if (by_all_ns <= 0)
         return PT_LOCK_USE_UNKNOWN;

@@ -13,13 +13,19 @@ enum { PT_LOCK_THREADS = 64 };
 struct pt_lock_life {
     bool starts_at_0; /* it could not be taken at first: a signal */
     pt_u64 waits;     /* that ended well */
-    pt_u64 waiters;   /* a bit per thread */
     double all_ns;
-    double idle_ns;                                           /* of it: while its holder waited for data itself */
-    double by_ns[PT_LOCK_THREADS], again_ns[PT_LOCK_THREADS]; /* of it: by the thread that ended it */
+    double idle_ns; /* of it: while its holder waited for data itself */
+    pt_u32 n_threads;
+    struct pt_lock_life_thread {
+        const struct pt_thread *thread;
+        bool waits;
+        double by_ns, again_ns; /* of all_ns: the thread ended these waits */
+    } threads[PT_LOCK_THREADS]; /* beyond so many, some have one place */
 };
 
 pt_u32 pt_lock_thread_bit(const struct pt_thread *thread);
+void pt_lock_life_clear(struct pt_lock_life *life);
+void pt_lock_life_waiter(struct pt_lock_life *life, const struct pt_thread *thread);
 void pt_lock_life_share(struct pt_lock_life *life, const struct pt_lock_share *share, bool was_idle);
 
 enum pt_lock_use { PT_LOCK_USE_UNKNOWN /* no post was recorded */, PT_LOCK_USE_LOCK, PT_LOCK_USE_SIGNAL };

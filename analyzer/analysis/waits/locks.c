@@ -14,6 +14,7 @@
 #include "analysis/analysis.h"
 #include "facts/state.h"
 #include "facts/wait_kind.h"
+#include "util/hash.h"
 #include "lock_results.h"
 
 enum { MAX_LOCKS = 4096 };
@@ -33,18 +34,12 @@ static void begin(void *state, struct pt_profile *profile)
     pt_lock_sleeps_open(&locks->sleeps, profile);
 }
 
-static pt_u64 key_of(const struct pt_process *process, pt_u64 addr, pt_u32 kind)
-{
-    return (addr ^ (pt_u64)(process ? process->index + 1 : 0) << 48) * 256 + kind;
-}
-
 /* `process`: whose address it is. NULL = it has the same one everywhere. */
 static struct pt_lock *lock_at(struct pt_locks *locks, const struct pt_event *e, const struct pt_process *process,
                                pt_u64 addr)
 {
     const pt_u32 stage = pt_profile_stage_of(locks->profile, e->process);
-    pt_u64 key =
-        process ? key_of(process, addr, e->desc->kind) : key_of(NULL, addr ^ (pt_u64)stage << 32, e->desc->kind);
+    pt_u64 key = pt_lock_key(process, process ? addr : pt_hash_pair(addr, stage), e->desc->kind);
     const bool is_other = locks->all.n >= MAX_LOCKS && !pt_map_find(&locks->by_key, key);
     if (is_other)
         key = ~(pt_u64)stage;
@@ -91,7 +86,7 @@ static void end_life(struct pt_lock *lock)
     if (!lock->life)
         return;
     lock->use_ns[pt_lock_life_use(lock->life)] += lock->life->all_ns;
-    *lock->life = (struct pt_lock_life){0};
+    pt_lock_life_clear(lock->life);
 }
 
 /* ---- waits ---- */
@@ -167,7 +162,7 @@ static void semaphore_waited(struct pt_locks *locks, const struct pt_event *e, c
     }
     if (lock->life) {
         lock->life->all_ns += (double)e->duration_ns;
-        lock->life->waiters |= 1ull << pt_lock_thread_bit(e->thread);
+        pt_lock_life_waiter(lock->life, e->thread);
         lock->life->waits += e->result == 0;
     }
     for (pt_u32 i = 0; i < facts->call.n_shares; i++)
@@ -178,7 +173,7 @@ static void semaphore_waited(struct pt_locks *locks, const struct pt_event *e, c
 /* A lock without waits is not kept: Python makes thousands. */
 static void made(struct pt_locks *locks, const struct pt_event *e)
 {
-    const pt_u64 key = key_of(e->process, pt_event_as(e, lock_init)->addr, PT_KIND_lock_sem);
+    const pt_u64 key = pt_lock_key(e->process, pt_event_as(e, lock_init)->addr, PT_KIND_lock_sem);
     const pt_u64 *slot = pt_map_find(&locks->by_key, key);
     struct pt_lock *lock = slot ? locks->all.items[*slot - 1] : NULL;
     if (!lock || !lock->life)
