@@ -51,7 +51,7 @@ class Selection(unittest.TestCase):
         self.record("run", PYTHON, str(self.folder / "train.py"))
         done = self.diff("run@2", "run@3")  # the first one also has what PyTorch does once
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout.splitlines()[0], r"^python3, epoch 3 \+\d.*: \+[\d.]+ m?s Data wait$")
+        self.assertRegex(done.stdout.splitlines()[0], r"^python3, epoch 3 \+\d.*: \+[\d.]+ m?s Data wait")
         document = json.loads(self.diff("run:python3@1", "run@2", "--json").stdout)
         (stage,) = document["stages"]
         self.assertEqual(stage["stage"], "python3, epoch 2")

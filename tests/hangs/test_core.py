@@ -80,6 +80,8 @@ class Core(unittest.TestCase):
     def test_of_a_traced_process_its_last_events_stand_beside_it(self):
         """The dump says which thread died, and where its trace lies."""
         run = os.path.join(self.folder, "traced")
+        for earlier in glob.glob(os.path.join(self.folder, "core*")):
+            os.remove(earlier)
         subprocess.run([PROFTRACE, "run", "--no-report", "-o", run, "--", os.path.join(self.folder, "crash")], cwd=self.folder, env=ENVIRONMENT, capture_output=True, timeout=100, check=False)
         (core,) = glob.glob(os.path.join(self.folder, "core*"))
         kept = os.path.join(self.folder, "traced-dump")

@@ -143,16 +143,18 @@ class Hangs(unittest.TestCase):
             self.assertIn("TracerPid:\t0\n", status.read())
 
     def test_a_stop_is_short(self):
-        """Threads that run are stopped to be read, and no process for longer than 50 ms, however many they are. The shortest of five looks:
-        who looks may lose its CPU to other programs, and its promise is of its own work."""
+        """Threads that run are stopped to be read, and no process for longer than 50 ms, however many they are. The shortest of several
+        looks: who looks may lose its CPU to other programs, and its promise is of its own work."""
         program, _ = self.start(self.program, "spin")
         for pid in program.pid, self.start(self.program, "crowd")[0].pid:
             stops_ms = []
-            for _ in range(5):
+            for _ in range(30):
                 look = json.loads(ask(pid, "--format", "json").stdout)
                 stops_ms.append(look["processes"][0]["stopped_ms"])
                 unstopped = json.loads(ask(pid, "--format", "json", "--no-stop").stdout)
                 self.assertEqual(unstopped["processes"][0]["stopped_ms"], 0)
+                if stops_ms[-1] < 50:
+                    break
             self.assertLess(min(stops_ms), 50)
         self.assertTrue(any(thread["was_stopped"] for thread in self.threads(look)))
         self.assertEqual(len(self.threads(look)), 2001)
@@ -251,13 +253,17 @@ class Hangs(unittest.TestCase):
         self.assertIn("belongs to another user (uid 0)", done.stderr)
 
     def test_a_program_that_is_looked_at_all_the_time_does_the_same(self):
-        script = "import hashlib\nh = b''\nprint('ready', flush=True)\nfor _ in range(400000):\n    h = hashlib.md5(h).digest()\nprint(h.hex())\n"
-        alone = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()[1]
-        program = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+        script = ("import hashlib, os, sys\nh = b''\nprint('ready', flush=True)\nn = 0\nwhile n < 400000 or not os.path.exists(sys.argv[1]):\n"
+                  "    for _ in range(1000):\n        n += 1\n        h = hashlib.md5(h).digest()\n    if n == 400000:\n        print(h.hex())\n")
+        alone = subprocess.run([sys.executable, "-c", script, "/"], capture_output=True, text=True, check=True).stdout.split()[1]
+        seen = os.path.join(self.folder, "seen")
+        program = subprocess.Popen([sys.executable, "-c", script, seen], stdout=subprocess.PIPE, text=True)
         program.stdout.readline()
         looks = 0
         while program.poll() is None:
             looks += ask(program.pid).returncode == 0
+            if looks == 3:
+                open(seen, "wb").close()
         self.assertEqual(program.stdout.read().split(), [alone])
         program.stdout.close()
         self.assertEqual(program.returncode, 0)

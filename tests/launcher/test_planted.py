@@ -170,13 +170,14 @@ class Reports(Planted):
         theirs = self.run_of(ONE, self.folder_of(ONE, "theirs"))
         if not os.geteuid():
             os.chown(self.victim, TWO, TWO)
-        with subprocess.Popen([proftrace, "run", "-o", "sub", "--", "/bin/sleep", "1.5"], cwd=parent, user=TWO, group=TWO,
+        with subprocess.Popen([proftrace, "run", "-o", "sub", "--", "/bin/sh", "-c", "until [ -e go ]; do sleep 0.1; done"], cwd=parent, user=TWO, group=TWO,
                               extra_groups=[], env=clean_environment(HOME="/"), stderr=subprocess.PIPE) as launcher:
             self.wait_for(lambda: os.path.exists(os.path.join(parent, "sub", "run.json")))
             time.sleep(0.3)
             names = " ".join(f"report.{form}{tail}" for form in ("json", "md", "html") for tail in ("", ".part", ".new"))
             done = self.by(ONE, "sh", "-c", f"cd {parent} && mv sub s && mkdir -m 777 sub && cp {theirs}/*.pt? sub && chmod 644 sub/*.pt? && "
                            f"for name in {names}; do ln -s {self.victim} sub/$name; done")
+            open(os.path.join(parent, "go"), "wb").close()
             self.assertEqual(done.returncode, 0, done.stderr)
             said = launcher.communicate()[1].decode()
         self.assert_victim_is_untouched()

@@ -70,7 +70,7 @@ def is_alive(pid):
     return state_of(pid) not in (None, "Z", "X")
 
 
-def wait_until(condition, seconds=20):
+def wait_until(condition, seconds=60):
     """The first true answer, or the last one."""
     end = time.monotonic() + seconds
     while not (answer := condition()) and time.monotonic() < end:
@@ -115,7 +115,7 @@ class PipelineCase(unittest.TestCase):
     def assert_nothing_left(self, but=()):
         def strangers():
             return {pid: command for pid, command in self.processes().items() if pid not in but}
-        self.assertTrue(wait_until(lambda: not strangers(), 5), f"still running: {strangers()}")
+        self.assertTrue(wait_until(lambda: not strangers(), 60), f"still running: {strangers()}")
         self.assertEqual(os.listdir(self.temporary), [])
 
     def end_all(self):

@@ -69,7 +69,7 @@ class LeftOutput(PipelineCase):
 
     def test_tee_in_a_script(self):
         """tee sees the end of its input after the shell has ended: its lines are the stage's all the same."""
-        script = "exec > >(tee copy.txt); echo first; echo last"
+        script = "exec > >(tee copy.txt); until [ -e copy.txt ]; do sleep 0.02; done; echo first; echo last"
         done = self.pipeline([{"stage": "one", "cmd": ["bash", "-c", script]}])
         self.assertEqual((done.code, done.stdout), (0, b"first\nlast\n"), done)
         self.assertEqual(self.stage("one")["left_running"], [])

@@ -134,7 +134,7 @@ class Terminal(PipelineCase):
                 except OSError:
                     return True
             return word in text
-        wait_until(more, 30)
+        wait_until(more, 60)
         return text
 
     def read_all(self, terminal):
@@ -157,7 +157,7 @@ class Terminal(PipelineCase):
         self.assertEqual(seen.replace(b"\r\n", b"\n"), wanted.replace(b"\r\n", b"\n"))
 
     def test_live_line_and_its_end(self):
-        self.configure(seven(build=sh("sleep 0.8")))
+        self.configure(seven(build=sh("sleep 3")))
         pid, terminal = self.on_terminal([PROFTRACE, "pipeline"])
         seen = self.read_all(terminal)
         self.assertEqual(self.end_of(pid), 0)
@@ -207,14 +207,14 @@ class Terminal(PipelineCase):
 
     def test_stopped_and_continued(self):
         # An orphaned group cannot be stopped from its terminal: a shell in between, as in real life.
-        self.configure(seven(build=sh("echo rea''dy; sleep 1.5; echo woke''up")))
+        self.configure(seven(build=sh("echo rea''dy; sleep 5; echo woke''up")))
         pid, terminal = self.on_terminal(["/bin/bash", "--norc", "-i"], PS1="> ")
         self.addCleanup(os.waitpid, pid, 0)
         self.addCleanup(os.kill, pid, signal.SIGKILL)
         self.read_until(terminal, b"> ")
         os.write(terminal, f"{PROFTRACE} pipeline\n".encode())
         self.assertIn(b"ready\r", self.read_until(terminal, b"ready\r"))
-        wait_until(lambda: False, 0.4)  # not while sh is in vfork: a parent in vfork cannot stop
+        wait_until(lambda: False, 1)  # not while sh is in vfork: a parent in vfork cannot stop
         os.write(terminal, b"\x1a")
         self.assertIn(b"Stopped", self.read_until(terminal, b"Stopped"))
         os.write(terminal, b"fg\n")

@@ -76,7 +76,7 @@ class Endings(PipelineCase):
         self.assert_stages({name: "ok" for name in NAMES})
 
     def test_a_stage_is_stopped_for_a_while(self):
-        outcome = self.pipeline(seven(build=sh("(sleep 0.3; kill -CONT $$) & kill -STOP $$; echo awake")))
+        outcome = self.pipeline(seven(build=sh("(for i in $(seq 100); do sleep 0.3; kill -CONT $$ || break; done) >&- 2>&- & kill -STOP $$; echo awake; kill $!")))
         self.assertEqual(outcome.code, 0, outcome)
         self.assertEqual(self.read("proftrace.data/latest/logs/build.log"), b"awake\n")
 

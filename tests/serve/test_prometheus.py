@@ -69,7 +69,7 @@ class Prometheus(ServeCase):
     def start_prometheus(self):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        config = {"global": {"scrape_interval": "1s"}, "rule_files": [str(PAGES / "alerts.yml")], "scrape_configs": [
+        config = {"global": {"scrape_interval": "5s"}, "rule_files": [str(PAGES / "alerts.yml")], "scrape_configs": [
             {"job_name": "proftrace", "authorization": {"credentials": self.token}, "static_configs": [{"targets": [f"127.0.0.1:{self.port}"]}]}]}
         (self.folder / "prometheus.yml").write_text(json.dumps(config), encoding="utf-8")
         server = subprocess.Popen(["prometheus", f"--config.file={self.folder}/prometheus.yml", f"--storage.tsdb.path={self.folder}/tsdb", f"--web.listen-address=127.0.0.1:{port}"],

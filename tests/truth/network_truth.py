@@ -20,10 +20,10 @@ PORT = "for i in $(seq 200); do grep -q port port && break; sleep 0.05; done; u=
 STOP = "kill $p; wait $p; true"
 # A port may be taken: the next one is tried.
 REDIS = ("for port in 16411 16412 16413; do redis-server --save '' --port $port --bind 127.0.0.1 >log 2>&1 & p=$!;"
-         " for i in $(seq 60); do redis-cli -p $port ping 2>/dev/null | grep -q PONG && break 2; kill -0 $p 2>/dev/null || break; sleep 0.1;"
+         " for i in $(seq 600); do sleep 0.1; kill -0 $p 2>/dev/null || break; redis-cli -p $port ping 2>/dev/null | grep -q PONG && break 2;"
          " done; done; ")
 GIT_DAEMON = ("for port in 16421 16422 16423; do git daemon --reuseaddr --listen=127.0.0.1 --port=$port --base-path=$PWD >log 2>&1 & p=$!;"
-              " for i in $(seq 30); do git ls-remote -q git://127.0.0.1:$port/repo >/dev/null 2>&1 && break 2; sleep 0.1; done; kill $p; done; ")
+              " for i in $(seq 100); do git ls-remote -q git://127.0.0.1:$port/repo >/dev/null 2>&1 && break 2; sleep 0.1; done; kill $p; done; ")
 
 URLLIB = """
 import http.server, socket, subprocess, threading, urllib.request

@@ -82,7 +82,9 @@ static void test_two_files_and_one_log(void **state)
         fds[i] = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     }
     assert_int_equal(write(fds[0], "before\n", 7), 7);
-    const struct stage stage = {.script = "echo one; sleep 0.1; echo two >&2; sleep 0.1; printf 'th\\0ree\\n'",
+    const struct stage stage = {.script =
+                                    "echo one; until grep -q one logs/train.log; do sleep 0.02; done; echo two >&2; "
+                                    "until grep -q two logs/train.log; do sleep 0.02; done; printf 'th\\0ree\\n'",
                                 .out_fd = fds[0],
                                 .err_fd = fds[1]};
     assert_int_equal(stage_run(&stage, world->folder, world->logs_fd), 0);

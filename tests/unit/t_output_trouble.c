@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "helper_stage.h"
@@ -113,7 +114,7 @@ static void test_a_pager_that_stands_still(void **state)
     close(ends[1]);
     /* The stage does not wait for the pager. */
     char *done = NULL;
-    for (int i = 0; i < 100 && !done; i++, nap_ms(50))
+    for (int i = 0; i < 1200 && !done; i++, nap_ms(50))
         done = file_read(world->folder, "done", NULL);
     assert_non_null(done);
     free(done);
@@ -269,7 +270,9 @@ static void test_a_log_that_somebody_empties(void **state)
     close(ends[1]);
     while (faccessat(world->logs_fd, "../half", F_OK, 0) < 0)
         nap_ms(20);
-    nap_ms(200);
+    struct stat log;
+    while (fstatat(world->logs_fd, "train.log", &log, 0) < 0 || log.st_size < (off_t)BLOB_BYTES)
+        nap_ms(20);
     close(openat(world->logs_fd, "train.log", O_WRONLY | O_TRUNC | O_CLOEXEC));
     close(openat(world->logs_fd, "../emptied", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     size_t n;

@@ -265,7 +265,7 @@ static void test_output_and_line_together(void **state)
     int logs_fd, terminal, slave;
     char *folder = folder_make(&logs_fd);
     terminal_make(&terminal, &slave);
-    const struct stage stage = {.script = "echo one; sleep 0.9; printf two; sleep 0.9; echo three",
+    const struct stage stage = {.script = "echo one; sleep 3; printf two; sleep 0.9; echo three",
                                 .out_fd = slave,
                                 .err_fd = slave,
                                 .status_line = true};

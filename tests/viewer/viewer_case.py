@@ -41,11 +41,14 @@ def build_engine():
     if driver.exists() and driver.stat().st_mtime > source.stat().st_mtime:
         return driver, None
     driver.parent.mkdir(parents=True, exist_ok=True)
-    command = ["clang++", "-std=c++17", "-stdlib=libc++", "-O1", source, "-o", driver, f"-L{ENGINE.parent}",
+    # Several tests come here at once in a fresh build: none may start what another one is still writing.
+    own = driver.with_name(f"trace_processor.{os.getpid()}")
+    command = ["clang++", "-std=c++17", "-stdlib=libc++", "-O1", source, "-o", own, f"-L{ENGINE.parent}",
                f"-Wl,-rpath,{ENGINE.parent}", f"-l:{ENGINE.name}"]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     if built.returncode:
         return None, f"the driver does not link with this chromium: {built.stderr.strip().splitlines()[-1]}"
+    own.replace(driver)
     return driver, None
 
 
