@@ -37,6 +37,11 @@ struct pt_heap_totals {
     struct pt_heap_class classes[PT_HEAP_CLASSES]; /* allocations by size class */
 };
 
+/* Events of a thread are missing there, while it lived. */
+struct pt_hole {
+    pt_i64 from_ns, until_ns; /* the last event before and the first one after it */
+};
+
 struct pt_thread {
     struct pt_process *process;
     pt_u32 slot, life;
@@ -45,6 +50,8 @@ struct pt_thread {
     pt_i64 start_ns, end_ns; /* first and last thing known */
     const struct pt_totals_by_kind *totals;
     pt_u64 heap_allocs, heap_bytes, heap_frees;
+    const struct pt_hole *holes; /* in the order of time */
+    pt_u32 n_holes;
 };
 
 struct pt_module {

@@ -379,6 +379,20 @@ void pt_loop_end(struct pt_loop *loop, const struct pt_thread *thread, const str
         pt_passes_got(&loop->passes, phase);
 }
 
+/* Steps that are missing are no part of the one that was open: it would be as long as all of them. */
+void pt_loop_hole(struct pt_loop *loop, const struct pt_thread *thread, pt_i64 at_ns)
+{
+    if (loop->thread != thread)
+        return;
+    close_evaluation(loop);
+    pt_passes_hole(&loop->passes, at_ns);
+    loop->by_optimizer.is_open = false;
+    memset(loop->by_optimizer.phase_ns, 0, sizeof loop->by_optimizer.phase_ns);
+    loop->stepping = 0;
+    loop->is_starting = false;
+    memset(loop->starting_ns, 0, sizeof loop->starting_ns);
+}
+
 /* ---- results ---- */
 
 static void take_steps_of_optimizer(struct pt_loop *loop)

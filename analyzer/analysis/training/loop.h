@@ -19,6 +19,8 @@ struct pt_loop *pt_loop_new(const struct pt_process *process);
 /* A phase of this process begins, or ended. */
 void pt_loop_begin(struct pt_loop *loop, const struct pt_thread *thread, const struct pt_phase_span *phase);
 void pt_loop_end(struct pt_loop *loop, const struct pt_thread *thread, const struct pt_phase_span *phase);
+/* Events of this thread are missing from here on. */
+void pt_loop_hole(struct pt_loop *loop, const struct pt_thread *thread, pt_i64 at_ns);
 /* The process ended. Valid until pt_loop_free. */
 struct pt_loop_results pt_loop_finish(struct pt_loop *loop);
 void pt_loop_free(struct pt_loop *loop);

@@ -330,6 +330,13 @@ void pt_passes_leave_out(struct pt_passes *passes, pt_i64 ns)
         top->batch.others_ns += ns;
 }
 
+void pt_passes_hole(struct pt_passes *passes, pt_i64 at_ns)
+{
+    for (pt_u32 i = 0; i < PT_PASSES_OPEN; i++)
+        if (passes->open[i].is_open && !passes->open[i].is_phase)
+            end_pass(passes, &passes->open[i], at_ns);
+}
+
 void pt_passes_finish(struct pt_passes *passes, pt_i64 end_ns)
 {
     for (pt_u32 i = 0; i < PT_PASSES_OPEN; i++)

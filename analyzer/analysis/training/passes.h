@@ -68,6 +68,9 @@ void pt_passes_add_validation(struct pt_passes *passes, const struct pt_pass *pa
 void pt_passes_note(struct pt_passes *passes, pt_i64 end_ns);
 /* Time of the batch on top that is not its own. */
 void pt_passes_leave_out(struct pt_passes *passes, pt_i64 ns);
+/* What comes next is missing: all that is open ends here. What is behind it is a pass of its own, though it may be the
+ * same: a new iterator often has the address of the one before. */
+void pt_passes_hole(struct pt_passes *passes, pt_i64 at_ns);
 void pt_passes_finish(struct pt_passes *passes, pt_i64 end_ns);
 
 #endif

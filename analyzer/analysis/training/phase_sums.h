@@ -80,6 +80,7 @@ struct pt_phase_thread {
     struct pt_phase_span open[PT_PHASES_DEEP];
     pt_u32 had; /* 1 << kind */
     struct pt_saves saves;
+    pt_u32 holes; /* that were passed */
     /* The last place of its own, and when. */
     pt_u32 stack;
     pt_i64 stack_ns;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "proftrace/payloads.h"
+#include "model/holes.h"
 #include "loop.h"
 #include "results.h"
 
@@ -52,17 +53,31 @@ static void end(struct training *training, struct pt_phase_thread *thread, const
         pt_loop_end(loop, thread->thread, &phase);
 }
 
+/* What was open where events are missing had gone on until then, and nothing is known of what came in between. */
+static struct pt_phase_thread *thread_at(struct training *training, const struct pt_event *e)
+{
+    struct pt_phase_thread *thread = pt_phase_thread_of(&training->sums, e);
+    const struct pt_hole *hole;
+    while ((hole = pt_thread_next_hole(e->thread, e->start_ns, &thread->holes))) {
+        while (thread->depth)
+            end(training, thread, NULL, hole->from_ns);
+        if (training->loops[e->process->index])
+            pt_loop_hole(training->loops[e->process->index], e->thread, hole->from_ns);
+    }
+    return thread;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct training *training = state;
     if (e->desc->kind == PT_KIND_phase_begin) {
-        struct pt_phase_thread *thread = pt_phase_thread_of(&training->sums, e);
+        struct pt_phase_thread *thread = thread_at(training, e);
         const struct pt_phase_span *phase = pt_phase_begin(&training->sums, thread, e);
         struct pt_loop *loop = phase ? loop_of(training, e->process, phase->kind) : NULL;
         if (loop)
             pt_loop_begin(loop, e->thread, phase);
     } else if (e->desc->kind == PT_KIND_phase_end)
-        end(training, pt_phase_thread_of(&training->sums, e), e, e->start_ns);
+        end(training, thread_at(training, e), e, e->start_ns);
     else if (e->desc->kind == PT_KIND_python_place && !pt_event_as(e, python_place)->stands_for_ns)
         pt_phase_place(pt_phase_thread_of(&training->sums, e), e);
 }

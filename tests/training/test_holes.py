@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Events are missing in the middle of a thread: what was open there had gone on until then, what comes behind it counts, and
+nothing is as long as the hole."""
+import glob
+import json
+import os
+import unittest
+
+from loops import World
+
+MAGIC = b"PBLK"
+
+
+def lose_blocks(run, share):
+    """Of the file's blocks those in the middle, as a ring that keeps its start overwrites them. Returns how many."""
+    (path,) = glob.glob(os.path.join(run, "*.ptr"))
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    at = [i for i in range(0, len(data), 64) if data[i:i + 4] == MAGIC]
+    lost = at[int(len(at) * (1 - share) / 2):int(len(at) * (1 + share) / 2)]
+    for i in lost:
+        data[i:i + 4] = b"lost"
+    with open(path, "wb") as file:
+        file.write(data)
+    return len(lost)
+
+
+class Holes(unittest.TestCase):
+    def damaged(self, world, share=0.6):
+        with world.run() as run:
+            self.assertGreater(lose_blocks(run, share), 1)
+            return json.loads(world.command("report", run, "--format", "json"))
+
+    def test_steps_on_both_sides_count_and_none_is_as_long_as_the_hole(self):
+        """Whatever was open when the hole began: its place in the step differs from run to run."""
+        for start_ms in range(12):
+            with self.subTest(start_ms=start_ms):
+                world = World()
+                p = world.process()
+                for _ in range(start_ms):
+                    p.phase("zero_grad", 1)
+                for _ in range(40):
+                    for _ in p.loader(batches=100, samples=8).iterate():
+                        p.train()
+                training = self.damaged(world)["stages"][0]["training"]
+                self.assertGreater(training["steps"], 1200)
+                self.assertLess(training["steps"], 2800)
+                self.assertLess(training["step_max_s"], 0.05)
+                self.assertAlmostEqual(training["step_p50_s"], 0.008, delta=0.001)
+                self.assertAlmostEqual(training["samples_per_s"], 8 / 0.008, delta=30)
+                self.assertLess(training["training_s"], 0.0081 * training["steps"] + 0.2)
+
+    def test_steps_of_an_optimizer(self):
+        world = World()
+        p = world.process()
+        for _ in range(4000):
+            p.train()
+        training = self.damaged(world)["stages"][0]["training"]
+        self.assertGreater(training["steps"], 1000)
+        self.assertLess(training["step_max_s"], 0.02)
+
+    def test_an_import_that_is_cut_does_not_last_for_ever(self):
+        world = World()
+        p = world.process()
+        with p.within("import", "torch"):
+            for _ in range(8000):
+                p.phase("garbage_collection", 0.1)
+        for _ in p.loader(batches=2000).iterate():
+            p.train()
+        report = self.damaged(world)
+        self.assertLess(report["stages"][0]["training"]["phases"]["import"]["total_s"], 1)
+        self.assertGreater(report["stages"][0]["training"]["steps"], 200)
+        self.assertNotIn("importing", {finding["rule"] for finding in report["findings"]})
+
+    def test_ranges_and_steps_that_the_program_marks(self):
+        world = World()
+        p = world.process()
+        for i in range(6000):
+            for name in "outer", "inner":
+                p.event(f'range_begin name="{name}"')
+            p.rest(1)
+            for _ in range(2):
+                p.event("range_end")
+            p.event(f"step number={i}")
+        stage = self.damaged(world)["stages"][0]
+        rows = {row["name"]: row for row in stage["ranges"]}
+        for name in "outer", "inner":
+            self.assertAlmostEqual(rows[name]["total_s"], rows[name]["calls"] * 0.001, delta=0.003)
+            self.assertLess(rows[name]["calls"], 5000)
+
+
+if __name__ == "__main__":
+    unittest.main()
