@@ -93,10 +93,9 @@ static void count_value(struct pt_gpu *gpu, const struct pt_process *process, co
         struct pt_gpu_call *copy = slot_of(own, wait->correlation - back);
         if (copy->correlation != wait->correlation - back || !copy->reads_value || copy->thread != wait->thread)
             continue;
-        struct pt_gpu_stage *stage = &gpu->stages[pt_gpu_stage_of(gpu, process)];
         copy->reads_value = false; /* counted */
-        stage->n_values++;
-        stage->values_ns += own->has_made_step ? wait->end_ns - copy->start_ns + copy->before_start_ns : 0;
+        own->n_values++;
+        own->values_ns += own->has_made_step ? wait->end_ns - copy->start_ns + copy->before_start_ns : 0;
         return;
     }
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "proftrace/events.h"
+#include "profile/first_rank.h"
 #include "util/whole.h"
 #include "info.h"
 #include "levels.h"
@@ -146,6 +147,33 @@ static void set_launches(struct pt_gpu *gpu, pt_u32 stage)
         kernels_ns > 0 ? pt_real(100 * (double)ns / kernels_ns) : pt_unknown("no kernel ran"));
 }
 
+/* Ranks read a value of their common step each, and wait for it at the same time: those of the first one count. With
+ * none of them the host would run ahead: what is saved is the time in them, and no more than the GPU was idle. */
+static void set_values(struct pt_gpu *gpu, pt_u32 stage)
+{
+    const struct pt_session *session = gpu->profile->session;
+    const double steps = pt_stage_number(gpu->profile, stage, "steps.count");
+    pt_i64 first_rank = PT_NO_RANK, ns = 0;
+    pt_u64 n = 0;
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (gpu->processes[i] && pt_gpu_stage_of(gpu, session->processes[i]) == stage)
+            first_rank = pt_first_rank_with(first_rank, session->processes[i]);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_gpu_process *own = gpu->processes[i];
+        if (!own || pt_gpu_stage_of(gpu, session->processes[i]) != stage ||
+            !pt_rank_counts(first_rank, session->processes[i]))
+            continue;
+        n += own->n_values;
+        ns += own->values_ns;
+    }
+    set(gpu, stage, "gpu.values.calls", pt_integer(n));
+    set(gpu, stage, "gpu.values.total_s", pt_seconds(ns));
+    set(gpu, stage, "gpu.values.per_step",
+        steps > 0 ? pt_real((double)n / steps) : pt_unknown("no training step was seen"));
+    set(gpu, stage, "gpu.values.cost_s",
+        pt_real(fmin((double)ns / 1e9, pt_stage_number(gpu->profile, stage, "gpu.gaps.all_s"))));
+}
+
 /* What would be left of the idle time if launching took none: the code between launches goes away with them. What is
  * allocated and kept is no churn. */
 static void set_costs(struct pt_gpu *gpu, pt_u32 stage)
@@ -164,15 +192,6 @@ static void set_costs(struct pt_gpu *gpu, pt_u32 stage)
     set(gpu, stage, "gpu.allocation.alloc.calls", pt_integer(allocs));
     set(gpu, stage, "gpu.allocation.free.calls", pt_integer(frees));
     set(gpu, stage, "gpu.allocation.cost_s", pt_seconds(own->class_ns[PT_CUDA_ALLOC] + own->class_ns[PT_CUDA_FREE]));
-    /* With none of them the host would run ahead: what is saved is the time in them, and no more than the GPU was idle.
-     */
-    const double steps = pt_stage_number(gpu->profile, stage, "steps.count");
-    set(gpu, stage, "gpu.values.calls", pt_integer(own->n_values));
-    set(gpu, stage, "gpu.values.total_s", pt_seconds(own->values_ns));
-    set(gpu, stage, "gpu.values.per_step",
-        steps > 0 ? pt_real((double)own->n_values / steps) : pt_unknown("no training step was seen"));
-    set(gpu, stage, "gpu.values.cost_s",
-        pt_real(fmin((double)own->values_ns / 1e9, pt_stage_number(gpu->profile, stage, "gpu.gaps.all_s"))));
     if (own->step_durations) {
         set(gpu, stage, "gpu.step.first_s", pt_seconds(own->first_step_ns));
         set(gpu, stage, "gpu.step.p50_s", pt_seconds((pt_i64)pt_histogram_quantile(own->step_durations, 0.5)));
@@ -326,6 +345,7 @@ void pt_gpu_results(struct pt_gpu *gpu, pt_u32 stage)
     set_copies(gpu, stage);
     set_launches(gpu, stage);
     set_costs(gpu, stage);
+    set_values(gpu, stage);
     set_memory(gpu, stage);
     set_collectives(gpu, stage);
     set_source(gpu, stage);

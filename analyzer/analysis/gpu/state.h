@@ -106,6 +106,8 @@ struct pt_gpu_process {
     pt_u32 n_ranging, sum_ranging;     /* threads with open ranges; their indexes: of one, its */
     struct pt_gpu_step steps[PT_GPU_STEPS_KEPT];
     struct pt_gpu_pace *pace; /* NULL = it has no steps */
+    pt_u64 n_values;          /* read back, and waited for */
+    pt_i64 values_ns;         /* once it has made a step */
     pt_u64 nccl_calls;
     pt_i64 nccl_ns;
 };
@@ -238,8 +240,6 @@ struct pt_gpu_stage {
     pt_i64 class_ns[PT_CUDA_CLASS__COUNT];
     pt_u64 class_calls[PT_CUDA_CLASS__COUNT];
     pt_i64 first_step_ns;
-    pt_u64 n_values;                     /* read back, and waited for */
-    pt_i64 values_ns;                    /* in trainings that have made a step */
     struct pt_histogram *step_durations; /* of all processes; NULL = none */
 };
 

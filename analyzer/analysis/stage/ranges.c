@@ -13,6 +13,7 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "profile/first_rank.h"
 #include "profile/histogram.h"
 #include "util/whole.h"
 
@@ -59,6 +60,7 @@ struct user_thread {
 
 struct stage_steps {
     pt_u64 steps, epochs, marks;
+    pt_i64 first_rank; /* of those that mark steps or epochs */
     struct pt_histogram durations;
 };
 
@@ -92,6 +94,14 @@ static void begin(void *state, struct pt_profile *profile)
     struct ranges *ranges = state;
     ranges->profile = profile;
     ranges->stages = pt_calloc(profile->stages.n, sizeof *ranges->stages);
+    for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
+        ranges->stages[stage].first_rank = PT_NO_RANK;
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        struct stage_steps *stage = &ranges->stages[pt_profile_stage_of(profile, process)];
+        if (pt_totals_of(process->totals, PT_KIND_step)->calls || pt_totals_of(process->totals, PT_KIND_epoch)->calls)
+            stage->first_rank = pt_first_rank_with(stage->first_rank, process);
+    }
 }
 
 static struct user_thread *thread_of(struct ranges *ranges, const struct pt_event *e)
@@ -280,10 +290,11 @@ static void event(void *state, const struct pt_event *e)
         note_promise(ranges, e, stage);
         break;
     case PT_KIND_step:
-        step(&ranges->stages[stage], thread, e->start_ns);
+        if (pt_rank_counts(ranges->stages[stage].first_rank, e->process))
+            step(&ranges->stages[stage], thread, e->start_ns);
         break;
     case PT_KIND_epoch:
-        ranges->stages[stage].epochs++;
+        ranges->stages[stage].epochs += pt_rank_counts(ranges->stages[stage].first_rank, e->process);
         break;
     case PT_KIND_mark:
         ranges->stages[stage].marks++;

@@ -6,14 +6,13 @@
 
 #include <stdlib.h>
 
+#include "profile/first_rank.h"
+
 static pt_i64 first_rank(const struct pt_world *world)
 {
-    pt_i64 first = -1;
-    for (pt_u32 i = 0; i < world->n; i++) {
-        const pt_i64 rank = world->all[i]->process->rank;
-        if (rank >= 0 && (first < 0 || rank < first))
-            first = rank;
-    }
+    pt_i64 first = PT_NO_RANK;
+    for (pt_u32 i = 0; i < world->n; i++)
+        first = pt_first_rank_with(first, world->all[i]->process);
     return first;
 }
 
@@ -31,7 +30,7 @@ struct pt_world pt_world_of(const struct pt_trainings *results, pt_u32 stage)
         const pt_i64 rank = world.all[i]->process->rank;
         ranked += rank >= 0;
         of_first += rank >= 0 && rank == first;
-        if (rank == first || rank < 0)
+        if (pt_rank_counts(first, world.all[i]->process))
             world.counted[world.n_counted++] = world.all[i];
     }
     if (of_first && ranked / of_first > 1)
