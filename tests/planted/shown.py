@@ -59,7 +59,7 @@ ALIKE = {
     "fork_of_large_process": "golden `small_forks`, random `server_that_forks`", "noisy_neighbour": "golden `machine_full_of_own_threads`",
     "large_blocks_remapped": "golden `large_blocks_kept`", "heap_growth": "golden `heap_filled_once`, `heap_steady`, random `grows_then_stays`",
     "heap_churn": "golden `heap_long_lived`", "gpu_pageable_copies": "golden `gpu_pinned_copies`", "gpu_large_gaps": "golden `gpu_small_gaps`",
-    "gpu_allocation_churn": "golden `gpu_allocations_kept`", "gpu_collective_imbalance": "golden `gpu_collectives_even`, `gpu_collectives_hidden`",
+    "gpu_allocation_churn": "golden `gpu_allocations_kept`, `gpu_allocations_freed_at_end`", "gpu_collective_imbalance": "golden `gpu_collectives_even`, `gpu_collectives_hidden`",
     "gpu_memory_full": "golden `gpu_memory_enough`",
 }
 

@@ -108,6 +108,22 @@ static pt_i64 since_last_call_ns(struct pt_gpu *gpu, const struct pt_event *e)
     return ns < 0 ? 0 : ns < MOST_DISPATCH_NS ? ns : MOST_DISPATCH_NS;
 }
 
+/* Memory is allocated over and over where something was freed before: what is kept until the end, and freed then, is no
+ * churn. Which release an allocation would have made needless is not known: all before it count, so that no gain is
+ * larger than what they took. */
+static void count_churn(struct pt_gpu_process *process, pt_u32 class, pt_i64 duration_ns)
+{
+    if (class == PT_CUDA_FREE) {
+        process->n_freed++;
+        process->freed_ns += duration_ns;
+    } else if (class == PT_CUDA_ALLOC && process->n_freed) {
+        process->n_freed--;
+        process->n_churned++;
+        process->churn_ns += process->freed_ns + duration_ns;
+        process->freed_ns = 0;
+    }
+}
+
 static void remember(struct pt_gpu *gpu, const struct pt_event *e, const char *name)
 {
     const struct pt_ev_cuda_call *call = pt_event_as(e, cuda_call);
@@ -176,5 +192,6 @@ void pt_gpu_calls_event(struct pt_gpu *gpu, const struct pt_event *e)
                    e->duration_ns, e->result < 0);
     gpu->stages[stage].class_calls[class]++;
     gpu->stages[stage].class_ns[class] += e->duration_ns;
+    count_churn(pt_gpu_process_of(gpu, e->process), class, e->duration_ns);
     remember(gpu, e, name);
 }

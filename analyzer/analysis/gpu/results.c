@@ -174,24 +174,51 @@ static void set_values(struct pt_gpu *gpu, pt_u32 stage)
         pt_real(fmin((double)ns / 1e9, pt_stage_number(gpu->profile, stage, "gpu.gaps.all_s"))));
 }
 
-/* What would be left of the idle time if launching took none: the code between launches goes away with them. What is
- * allocated and kept is no churn. */
+/* What nothing that the host does could save: the GPU that was busy longest would be as busy. */
+static double busiest_s(const struct pt_gpu *gpu, pt_u32 stage)
+{
+    pt_i64 most_ns = 0;
+    for (size_t i = 0; i < gpu->devices.n; i++) {
+        const struct pt_gpu_device *device = gpu->devices.items[i];
+        const pt_i64 ns = device->busy_end_ns - device->first_ns - device->unseen_ns - device->idle_ns;
+        if (device->stage == stage && device->is_used && ns > most_ns)
+            most_ns = ns;
+    }
+    return (double)most_ns / 1e9;
+}
+
+/* A release waits until the GPU is done: what that computes it would in any case. */
+static void set_allocations(struct pt_gpu *gpu, pt_u32 stage)
+{
+    const struct pt_session *session = gpu->profile->session;
+    const struct pt_gpu_stage *own = &gpu->stages[stage];
+    const double wall_s = (double)pt_profile_stage_wall_ns(gpu->profile, stage) / 1e9;
+    pt_u64 n = 0;
+    pt_i64 ns = 0;
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (gpu->processes[i] && pt_gpu_stage_of(gpu, session->processes[i]) == stage) {
+            n += gpu->processes[i]->n_churned;
+            ns += gpu->processes[i]->churn_ns;
+        }
+    set(gpu, stage, "gpu.allocation.calls", pt_integer(2 * n));
+    set(gpu, stage, "gpu.allocation.alloc.calls", pt_integer(own->class_calls[PT_CUDA_ALLOC]));
+    set(gpu, stage, "gpu.allocation.free.calls", pt_integer(own->class_calls[PT_CUDA_FREE]));
+    set(gpu, stage, "gpu.allocation.total_s", pt_seconds(ns));
+    set(gpu, stage, "gpu.allocation.cost_s", pt_real(fmin((double)ns / 1e9, fmax(wall_s - busiest_s(gpu, stage), 0))));
+}
+
+/* What would be left of the idle time if launching took none: the code between launches goes away with them. */
 static void set_costs(struct pt_gpu *gpu, pt_u32 stage)
 {
     static const char *const around[] = {"gpu.idle.launch_s", "gpu.idle.host_code_s", "gpu.idle.python_s",
                                          "gpu.idle.native_s"};
     const struct pt_gpu_stage *own = &gpu->stages[stage];
-    const pt_u64 allocs = own->class_calls[PT_CUDA_ALLOC], frees = own->class_calls[PT_CUDA_FREE];
     double around_s = 0;
     for (size_t i = 0; i < sizeof around / sizeof *around; i++)
         around_s += fmax(pt_stage_number(gpu->profile, stage, around[i]), 0);
     set(gpu, stage, "gpu.launch_bound.cost_s",
         pt_real(fmin(around_s, pt_stage_number(gpu->profile, stage, "gpu.gaps.small_s"))));
     set(gpu, stage, "gpu.load.cost_s", pt_real(pt_stage_number(gpu->profile, stage, "gpu.idle.module_load_s")));
-    set(gpu, stage, "gpu.allocation.calls", pt_integer(2 * (allocs < frees ? allocs : frees)));
-    set(gpu, stage, "gpu.allocation.alloc.calls", pt_integer(allocs));
-    set(gpu, stage, "gpu.allocation.free.calls", pt_integer(frees));
-    set(gpu, stage, "gpu.allocation.cost_s", pt_seconds(own->class_ns[PT_CUDA_ALLOC] + own->class_ns[PT_CUDA_FREE]));
     if (own->step_durations) {
         set(gpu, stage, "gpu.step.first_s", pt_seconds(own->first_step_ns));
         set(gpu, stage, "gpu.step.p50_s", pt_seconds((pt_i64)pt_histogram_quantile(own->step_durations, 0.5)));
@@ -345,6 +372,7 @@ void pt_gpu_results(struct pt_gpu *gpu, pt_u32 stage)
     set_copies(gpu, stage);
     set_launches(gpu, stage);
     set_costs(gpu, stage);
+    set_allocations(gpu, stage);
     set_values(gpu, stage);
     set_memory(gpu, stage);
     set_collectives(gpu, stage);

@@ -108,6 +108,9 @@ struct pt_gpu_process {
     struct pt_gpu_pace *pace; /* NULL = it has no steps */
     pt_u64 n_values;          /* read back, and waited for */
     pt_i64 values_ns;         /* once it has made a step */
+    pt_u64 n_freed,
+        n_churned; /* freed: releases that no allocation has followed; churned: allocations that followed one */
+    pt_i64 freed_ns, churn_ns; /* in the calls that released, and in both where one followed the other */
     pt_u64 nccl_calls;
     pt_i64 nccl_ns;
 };
