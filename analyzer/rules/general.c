@@ -325,6 +325,27 @@ static void say_that_it_starts(struct pt_finding *finding)
     finding->advice = "Measure again: a second run finds programs and modules in memory. Import less, or later.";
 }
 
+/* A call that copies waits for all that was launched before it, too: what the GPU computes meanwhile it would in any
+ * case. */
+static void bound_by_copies(const struct pt_profile *profile, const struct pt_findings *findings,
+                            struct pt_finding *finding, double stretch)
+{
+    const double most_s = pt_finding_number(finding, &profile->metrics, "gpu.copies.most_s");
+    const double left_s = fmax(most_s - explained_s(findings, finding, false) / stretch, 0);
+    if (finding->part != PT_PART_copy || !(most_s >= 0) || left_s >= finding->gain_upper_s)
+        return;
+    finding->gain_upper_s = left_s;
+    if (left_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding))
+        return;
+    finding->is_observation = true;
+    finding->gain_upper_s = 0;
+    finding->title = "The main thread waits for the GPU, in calls that copy";
+    finding->remedy = "the GPU is busy meanwhile: only faster kernels help";
+    finding->advice =
+        "The copies themselves take little: they wait for what was launched before. Only faster kernels help "
+        "(smaller types, fused kernels, torch.compile).";
+}
+
 /* The time of these lines was taken off: they are not where the rest of it goes. */
 static void leave_out_explained(const struct pt_findings *findings, struct pt_finding *finding)
 {
@@ -388,6 +409,7 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     if (row->part == PT_PART_unattributed && profile->run)
         say_what_was_not_seen(profile, finding);
     finding->gain_upper_s = finding->is_observation ? 0 : finding->time_s;
+    bound_by_copies(profile, findings, finding, stretch);
     finding->is_exact = row->part == PT_PART_sleep;
     leave_out_explained(findings, finding);
     pt_finding_add_metrics(finding, metrics, row->evidence);

@@ -60,7 +60,7 @@ ALIKE = {
     "large_blocks_remapped": "golden `large_blocks_kept`", "heap_growth": "golden `heap_filled_once`, `heap_steady`, random `grows_then_stays`",
     "heap_churn": "golden `heap_long_lived`", "gpu_pageable_copies": "golden `gpu_pinned_copies`", "gpu_large_gaps": "golden `gpu_small_gaps`",
     "gpu_allocation_churn": "golden `gpu_allocations_kept`, `gpu_allocations_freed_at_end`", "gpu_collective_imbalance": "golden `gpu_collectives_even`, `gpu_collectives_hidden`",
-    "gpu_memory_full": "golden `gpu_memory_enough`",
+    "gpu_memory_full": "golden `gpu_memory_enough`", "gpu_synchronous_copies": "golden `gpu_synchronous_beside_work`",
 }
 
 

@@ -78,6 +78,13 @@ static void set_devices(struct pt_gpu *gpu, pt_u32 stage)
 
 /* ---- copies ---- */
 
+/* A call that waits for its copy waits for all that was launched before, too: what the GPU computes meanwhile it would
+ * in any case. What can be saved is the copy, and that the GPU then waits for the host. NAN = no work was seen. */
+static double saved_without_copies_ns(const struct pt_gpu *gpu, pt_u32 stage, double device_ns)
+{
+    return device_ns + 1e9 * pt_stage_number(gpu->profile, stage, "gpu.gaps.all_s");
+}
+
 static bool is_pageable(const struct pt_gpu_copies *copies)
 {
     return !(copies->kinds & PT_GPU_IS_SET) && ((copies->kinds >> 8 & 0xff) == PT_CUDA_MEMORY_PAGEABLE ||
@@ -87,7 +94,6 @@ static bool is_pageable(const struct pt_gpu_copies *copies)
 static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
 {
     enum { TO_HOST = 2 }; /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
-    const struct pt_gpu_stage *own = &gpu->stages[stage];
     double calls = 0, bytes = 0, bytes_to_host = 0, device_ns = 0, api_ns = 0;
     for (size_t i = 0; i < gpu->copies.n; i++) {
         const struct pt_gpu_copies *copies = gpu->copies.items[i];
@@ -103,18 +109,37 @@ static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
     set(gpu, stage, "gpu.copies.pageable.bytes", pt_integer(pt_whole(bytes)));
     set(gpu, stage, "gpu.copies.pageable.to_host_percent",
         bytes > 0 ? pt_real(100 * bytes_to_host / bytes) : pt_unknown("nothing was copied"));
-    /* The call goes on while pages are staged, and pinned memory is copied behind the program's back; but it also waits
-     * for all that was launched before: what the GPU computes meanwhile it would in any case. */
-    const double idle_ns = 1e9 * pt_stage_number(gpu->profile, stage, "gpu.gaps.all_s");
-    set(gpu, stage, "gpu.copies.pageable.cost_s", pt_real(fmin(fmax(device_ns, api_ns), device_ns + idle_ns) / 1e9));
+    /* The call goes on while pages are staged, and pinned memory is copied behind the program's back. */
+    set(gpu, stage, "gpu.copies.pageable.cost_s",
+        pt_real(fmin(fmax(device_ns, api_ns), saved_without_copies_ns(gpu, stage, device_ns)) / 1e9));
     set(gpu, stage, "gpu.copies.rate_bytes_per_s",
         device_ns > 0 ? pt_real(bytes / device_ns * 1e9) : pt_unknown("no pageable memory was copied"));
-    const pt_i64 sync_ns = own->class_ns[PT_CUDA_COPY] + own->class_ns[PT_CUDA_SET];
+}
+
+static void set_synchronous(struct pt_gpu *gpu, pt_u32 stage)
+{
+    enum { ASYNCHRONOUS = 0x80 };
+    const struct pt_gpu_stage *own = &gpu->stages[stage];
+    const pt_i64 calls_ns = own->class_ns[PT_CUDA_COPY] + own->class_ns[PT_CUDA_SET];
+    double all_ns = 0, synchronous_ns = 0;
+    for (size_t i = 0; i < gpu->copies.n; i++) {
+        const struct pt_gpu_copies *copies = gpu->copies.items[i];
+        if (gpu->devices.items[copies->device]->stage != stage)
+            continue;
+        all_ns += (double)copies->durations.sum;
+        synchronous_ns += copies->kinds & ASYNCHRONOUS ? 0 : (double)copies->durations.sum;
+    }
+    /* Of all calls that copy, those before the first step too, and those of which only the call was seen. */
+    const double idle_s = pt_stage_number(gpu->profile, stage, "gpu.idle_s");
+    const double most_s = (all_ns + (double)own->yielded_ns) / 1e9 + idle_s;
+    set(gpu, stage, "gpu.copies.most_s", isnan(most_s) ? pt_unknown("no work of a GPU was seen") : pt_real(most_s));
     set(gpu, stage, "gpu.copies.synchronous.calls", pt_integer(own->class_calls[PT_CUDA_COPY]));
     set(gpu, stage, "gpu.sets.synchronous.calls", pt_integer(own->class_calls[PT_CUDA_SET]));
     set(gpu, stage, "gpu.synchronous.calls",
         pt_integer(own->class_calls[PT_CUDA_COPY] + own->class_calls[PT_CUDA_SET]));
-    set(gpu, stage, "gpu.synchronous.cost_s", pt_seconds(sync_ns));
+    set(gpu, stage, "gpu.synchronous.total_s", pt_seconds(calls_ns));
+    set(gpu, stage, "gpu.synchronous.cost_s",
+        pt_real(fmin((double)calls_ns, saved_without_copies_ns(gpu, stage, synchronous_ns)) / 1e9));
 }
 
 /* ---- launches ---- */
@@ -370,6 +395,7 @@ void pt_gpu_results(struct pt_gpu *gpu, pt_u32 stage)
     pt_gpu_call_tables(gpu, stage);
     set_devices(gpu, stage);
     set_copies(gpu, stage);
+    set_synchronous(gpu, stage);
     set_launches(gpu, stage);
     set_costs(gpu, stage);
     set_allocations(gpu, stage);
