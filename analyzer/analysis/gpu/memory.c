@@ -87,12 +87,35 @@ static void end_processes(struct pt_gpu *gpu, pt_i64 now_ns, const struct pt_pro
     }
 }
 
+static pt_u64 holding_key(const struct pt_process *process, pt_u32 memory)
+{
+    return (pt_u64)process->index << 32 | memory;
+}
+
+/* What ended processes had was taken back: others need the room. Else that of the ones after them would stay in the
+ * levels for ever. */
+static void forget_ended(struct pt_gpu_memories *own)
+{
+    size_t n = 0;
+    pt_map_fini(&own->by_holding);
+    for (size_t i = 0; i < own->holdings.n; i++) {
+        const struct pt_gpu_holding *holding = &own->holdings.items[i];
+        if (holding->is_over)
+            continue;
+        own->holdings.items[n++] = *holding;
+        *pt_map_at(&own->by_holding, holding_key(holding->process, holding->memory)) = n;
+    }
+    own->holdings.n = n;
+}
+
 static struct pt_gpu_holding *holding_of(struct pt_gpu_memories *own, const struct pt_process *process, pt_u32 memory)
 {
-    const pt_u64 key = (pt_u64)process->index << 32 | memory;
+    const pt_u64 key = holding_key(process, memory);
     const pt_u64 *known = pt_map_find(&own->by_holding, key);
     if (known)
         return &own->holdings.items[*known - 1];
+    if (own->holdings.n >= PT_GPU_MOST_HOLDINGS)
+        forget_ended(own);
     if (own->holdings.n >= PT_GPU_MOST_HOLDINGS)
         return NULL;
     pt_vec_push(&own->holdings, ((struct pt_gpu_holding){.process = process, .memory = memory}));
@@ -118,8 +141,7 @@ static void change_device(struct pt_gpu *gpu, const struct pt_event *e, const st
 {
     pt_u32 index;
     struct pt_gpu_level *level = pt_gpu_level_of(gpu, place->device, &index);
-    if (holding)
-        holding->level = index;
+    holding->level = index;
     struct pt_gpu_level_bucket *bucket = pt_gpu_level_change(level, e->start_ns, bytes);
     bucket->allocations += !e->tag;
     bucket->releases += e->tag != 0;
@@ -127,7 +149,8 @@ static void change_device(struct pt_gpu *gpu, const struct pt_event *e, const st
     bucket->released_bytes += e->tag ? (pt_u64)-bytes : 0;
 }
 
-/* Returns what the process has of that place, NULL = there are too many; whether it still speaks. */
+/* Returns what the process has of that place, NULL = there are too many: then no level changes, for nobody would take
+ * it back; whether it still speaks. */
 static bool change_place(struct pt_gpu *gpu, const struct pt_event *e, const char *place, pt_i64 bytes, bool is_release,
                          struct pt_gpu_holding **ret_holding)
 {
@@ -138,10 +161,9 @@ static bool change_place(struct pt_gpu *gpu, const struct pt_event *e, const cha
     memory->releases += is_release;
     memory->allocations += !is_release;
     memory->allocated_bytes += is_release ? 0 : (pt_u64)bytes;
-    if (holding && holding->is_over)
+    if (!holding || holding->is_over)
         return false;
-    if (holding)
-        pt_gpu_add_bytes(&holding->bytes, bytes);
+    pt_gpu_add_bytes(&holding->bytes, bytes);
     if (e->process->end_ns < own->next_end_ns)
         own->next_end_ns = e->process->end_ns;
     pt_gpu_add_bytes(&memory->level_bytes, bytes);
@@ -159,9 +181,11 @@ static void note_memory(struct pt_gpu *gpu, const struct pt_event *e, const stru
     struct pt_gpu_pool *pool = pt_gpu_pool_of(gpu, e->process, place->pool, place->device);
     struct pt_gpu_holding *holding;
     const bool is_alive = change_place(gpu, e, place->text, bytes, e->tag != 0, &holding);
+    if (!holding)
+        return;
     if (pool)
         pt_gpu_pool_use(gpu, pool, is_alive ? e->start_ns : e->process->end_ns, size, e->tag != 0);
-    if (pool && holding)
+    if (pool)
         holding->pool = (pt_u32)(pool - gpu->levels->pools.items) + 1;
     if (is_alive && place->is_on_device)
         change_device(gpu, e, place, holding, bytes);

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs that have more of something than the analysis of GPUs keeps: what it says of the rest stays true.
+
+Each trace is written as text, as the stories are, but by the thousand.
+"""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+PROFTRACE = os.path.join(os.environ["PROFTRACE_BUILD"], "proftrace")
+GPU = 1 << 31  # the thread of what CUPTI records
+GIB = 1 << 30
+
+
+class Story:
+    def __init__(self):
+        self.heads, self.events, self.n_calls = [], [], 0
+
+    def process(self, pid, start_s, end_s, tids=()):
+        self.heads.append(
+            f'process {pid} ppid=1 uid=1000 trace_id={pid:#x} start={start_s:.9f} end={end_s:.9f} state=exited exit_status=0 heap=off '
+            f'cpu_ns=1000000 max_rss_bytes=1048576 boot="b" host="h1" stage="train" comm="train" exe="/usr/bin/train" cwd="/" argc=1 argv=["train"]')
+        for slot, tid in enumerate((pid, GPU, *tids)):
+            self.heads.append(f"thread {pid}/{tid} slot={slot} life=1 start={start_s:.9f}")
+
+    def event(self, at_s, thread, text, duration_s=None):
+        took = "" if duration_s is None else f" +{duration_s:.9f}"
+        self.events.append((at_s + (duration_s or 0), f"{at_s:.9f}{took} {thread} {text}"))
+
+    def device(self, at_s, pid, uuid="GPU-1", number=0):
+        properties = json.dumps(json.dumps({"uuid": uuid}))
+        self.event(at_s, f"{pid}/{GPU}",
+                   f'gpu_device name="NVIDIA H200" device={number} memory_bytes={140 * GIB} properties={properties}')
+
+    def memory(self, at_s, pid, size_bytes, n_pools=0):
+        for pool in ("", *(f"/0x{i + 1:x}" for i in range(n_pools))):
+            self.event(at_s, f"{pid}/{GPU}", f'gpu_memory place="0/3{pool}" is_release=0 addr=0x7f0000000000 bytes={size_bytes}')
+
+    def report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            story, run = os.path.join(folder, "story.pt.txt"), os.path.join(folder, "run")
+            os.mkdir(run)
+            lines = [line for _, line in sorted(self.events, key=lambda event: event[0])]
+            with open(story, "w", encoding="utf-8") as file:
+                file.write("\n".join(["proftrace-text 1 start_realtime_ns=1705320000000000000", *self.heads, *lines]) + "\n")
+            subprocess.run([PROFTRACE, "assemble", story, "-o", run], check=True)
+            out = subprocess.run([PROFTRACE, "report", run, "--format", "json"], check=True, stdout=subprocess.PIPE).stdout
+        return json.loads(out)
+
+
+class Memory(unittest.TestCase):
+    """4,096 holdings of memory are kept, of a process in a kind of memory or a pool: here there are 4,160."""
+    N_PROCESSES, N_POOLS = 520, 7
+
+    def test_one_after_the_other(self):
+        """Those of ended processes must make room, or those after them are never taken back."""
+        story = Story()
+        for i in range(self.N_PROCESSES):
+            pid, at_s = 100 + i, i * 0.001
+            story.process(pid, at_s, at_s + 0.0009)
+            story.device(at_s + 0.0001, pid)
+            story.memory(at_s + 0.0002, pid, GIB, self.N_POOLS)
+        gpu = story.report()["stages"][0]["gpu"]
+        self.assertEqual({(row["memory"], row["peak_bytes"]) for row in gpu["memory"] if "/0x" not in row["memory"]}, {("0/device", GIB)})
+        self.assertEqual(max(point["bytes"] for point in gpu["memory_over_time"][0]["points"]), GIB * (1 + self.N_POOLS))
+
+    def test_all_at_once(self):
+        """Of those beyond the limit nothing is known: what is not taken back must not be added."""
+        story = Story()
+        for i in range(self.N_PROCESSES):
+            story.process(100 + i, 0, 5)
+            story.device(0.1, 100 + i)
+            story.memory(0.2 + i * 0.0001, 100 + i, 1 << 20, self.N_POOLS)
+        story.process(99, 0, 10)
+        story.device(0.1, 99)
+        story.memory(8, 99, 1 << 20)
+        points = story.report()["stages"][0]["gpu"]["memory_over_time"][0]["points"]
+        self.assertEqual(points[-1]["bytes"], 1 << 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
