@@ -85,15 +85,24 @@ static void intern_grow(struct pt_intern *intern)
     free(slots);
 }
 
+/* Its slot, or the free one that it would get. */
+static size_t intern_slot(const struct pt_intern *intern, uint32_t hash, const char *bytes, size_t n)
+{
+    size_t at = hash & (intern->n_slots - 1);
+    while (intern->slots[at].text && (intern->slots[at].hash != hash || intern->slots[at].bytes != n ||
+                                      memcmp(intern->slots[at].text, bytes, n) != 0))
+        at = (at + 1) & (intern->n_slots - 1);
+    return at;
+}
+
 const char *pt_intern_bytes(struct pt_intern *intern, const char *bytes, size_t n)
 {
     if ((intern->n + 1) * 2 > intern->n_slots)
         intern_grow(intern);
     const uint32_t hash = hash_bytes(intern, bytes, n);
-    size_t at = hash & (intern->n_slots - 1);
-    for (; intern->slots[at].text; at = (at + 1) & (intern->n_slots - 1))
-        if (intern->slots[at].hash == hash && intern->slots[at].bytes == n && !memcmp(intern->slots[at].text, bytes, n))
-            return intern->slots[at].text;
+    const size_t at = intern_slot(intern, hash, bytes, n);
+    if (intern->slots[at].text)
+        return intern->slots[at].text;
     intern->slots[at].text = pt_arena_text(&intern->texts, bytes, n);
     intern->slots[at].hash = hash;
     intern->slots[at].bytes = (uint32_t)n;
@@ -104,6 +113,12 @@ const char *pt_intern_bytes(struct pt_intern *intern, const char *bytes, size_t 
 const char *pt_intern_text(struct pt_intern *intern, const char *text)
 {
     return pt_intern_bytes(intern, text, strlen(text));
+}
+
+const char *pt_intern_known(const struct pt_intern *intern, const char *text)
+{
+    const size_t n = strlen(text);
+    return intern->n ? intern->slots[intern_slot(intern, hash_bytes(intern, text, n), text, n)].text : NULL;
 }
 
 void pt_intern_fini(struct pt_intern *intern)

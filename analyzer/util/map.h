@@ -49,6 +49,8 @@ struct pt_intern {
 /* The one copy of a text: equal bytes give equal pointers. */
 const char *pt_intern_bytes(struct pt_intern *intern, const char *bytes, size_t n);
 const char *pt_intern_text(struct pt_intern *intern, const char *text);
+/* The same, if it is there; NULL = it is not, and nothing is added. */
+const char *pt_intern_known(const struct pt_intern *intern, const char *text);
 void pt_intern_fini(struct pt_intern *intern);
 
 #endif

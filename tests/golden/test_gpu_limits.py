@@ -39,6 +39,9 @@ class Story:
         for pool in ("", *(f"/0x{i + 1:x}" for i in range(n_pools))):
             self.event(at_s, f"{pid}/{GPU}", f'gpu_memory place="0/3{pool}" is_release=0 addr=0x7f0000000000 bytes={size_bytes}')
 
+    def kernel(self, at_s, pid, correlation, config):
+        self.event(at_s, f"{pid}/{GPU}", f'gpu_kernel correlation={correlation} queue="0/1/7" name="_Z5trainPf" config="{config}"', 2e-5)
+
     def report(self):
         with tempfile.TemporaryDirectory() as folder:
             story, run = os.path.join(folder, "story.pt.txt"), os.path.join(folder, "run")
@@ -79,6 +82,33 @@ class Memory(unittest.TestCase):
         story.memory(8, 99, 1 << 20)
         points = story.report()["stages"][0]["gpu"]["memory_over_time"][0]["points"]
         self.assertEqual(points[-1]["bytes"], 1 << 20)
+
+
+class Texts(unittest.TestCase):
+    """65,536 texts are kept."""
+
+    def test_more_configurations_than_texts(self):
+        """Names that are known stay known, phases have their rows, and the GPUs of later processes are their own."""
+        n, story = 66000, Story()
+        story.process(100, 0, 5)
+        story.device(0.1, 100)
+        for i in range(n):
+            story.kernel(0.2 + i * 5e-5, 100, i + 1, f"{i + 1},1,1 256,1,1 32 0+0")
+        story.process(101, 4, 5)
+        story.device(4.1, 101, "GPU-2")
+        story.event(4.2, "101/101", 'phase_begin name="Net" phase=forward object=0x7f0000001000')
+        story.event(4.3, f"101/{GPU}", 'cuda_call class=1 result=0 name="cudaLaunchKernel" correlation=1 tid=101', 0.0001)
+        story.event(4.4, "101/101", "phase_end outcome=0")
+        story.kernel(4.5, 101, 1, "64,1,1 256,1,1 32 0+0")
+        story.process(102, 4, 5)
+        story.device(4.1, 102, "GPU-3")
+        story.kernel(4.6, 102, 1, "64,1,1 256,1,1 32 0+0")
+        gpu = story.report()["stages"][0]["gpu"]
+        self.assertEqual([(device["id"], device["name"], device["kernels_calls"]) for device in gpu["devices"]],
+                         [(0, "NVIDIA H200", n), (1, "NVIDIA H200", 1), (2, "NVIDIA H200", 1)])
+        self.assertEqual([(row["name"], row["calls"], row["configurations"]) for device in gpu["devices"] for row in device["kernels"]],
+                         [("train(float*)", n, n), ("train(float*)", 1, 1), ("train(float*)", 1, 1)])
+        self.assertEqual([row["name"] for row in gpu["ranges"]], ["forward"])
 
 
 if __name__ == "__main__":

@@ -185,6 +185,7 @@ static void tables_hold_many(void **state)
     for (uint64_t i = 0; i < 100000; i++)
         assert_int_equal(*pt_map_find(&map, i * 0x10001), i);
     assert_null(pt_map_find(&map, 1));
+    assert_null(pt_intern_known(&intern, "name"));
     const char *first = pt_intern_text(&intern, "name");
     for (int i = 0; i < 10000; i++) {
         char text[16];
@@ -192,6 +193,10 @@ static void tables_hold_many(void **state)
         assert_ptr_equal(pt_intern_text(&intern, text), pt_intern_text(&intern, text));
     }
     assert_ptr_equal(pt_intern_text(&intern, "name"), first);
+    const size_t n = intern.n;
+    assert_ptr_equal(pt_intern_known(&intern, "name"), first);
+    assert_null(pt_intern_known(&intern, "nam"));
+    assert_int_equal(intern.n, n);
     pt_map_fini(&map);
     pt_intern_fini(&intern);
 }

@@ -196,7 +196,7 @@ static void split_observed(const struct gap_view *view, pt_i64 start_ns, pt_i64 
 {
     const struct pt_gpu_call *call = view->call;
     if (!call) {
-        add_plain(view, PT_GPU_CAUSE_unattributed, pt_gpu_text(view->gpu, "the launch was not recorded"),
+        add_plain(view, PT_GPU_CAUSE_unattributed, pt_gpu_own_text(view->gpu, "the launch was not recorded"),
                   end_ns - start_ns);
         return;
     }
@@ -208,7 +208,7 @@ static void split_observed(const struct gap_view *view, pt_i64 start_ns, pt_i64 
     if (end_ns <= start_ns)
         return;
     if (!call->thread) {
-        add_plain(view, PT_GPU_CAUSE_host_code, pt_gpu_text(view->gpu, "a thread that made no other call"),
+        add_plain(view, PT_GPU_CAUSE_host_code, pt_gpu_own_text(view->gpu, "a thread that made no other call"),
                   end_ns - start_ns);
         return;
     }

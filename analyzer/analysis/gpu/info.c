@@ -23,30 +23,30 @@
 
 /* ---- devices ---- */
 
-/* The value of "uuid" in a flat JSON object; NULL = it has none. */
-static const char *uuid_of(struct pt_gpu *gpu, const char *properties)
+/* The value of "uuid" in a flat JSON object; false = it has none. */
+static bool uuid_of(const char *properties, char *uuid, size_t room)
 {
     const char *at = properties ? strstr(properties, "\"uuid\"") : NULL;
     if (!at)
-        return NULL;
+        return false;
     at += strlen("\"uuid\"");
     at += strspn(at, " \t:");
-    char uuid[64];
     const size_t n = *at == '"' ? strcspn(at + 1, "\"\\") : 0;
-    if (!n || n >= sizeof uuid)
-        return NULL;
+    if (!n || n >= room)
+        return false;
     memcpy(uuid, at + 1, n);
     uuid[n] = 0;
-    return pt_gpu_text(gpu, uuid);
+    return true;
 }
 
 /* Processes may count devices differently (CUDA_VISIBLE_DEVICES): the UUID says which are the same. */
 static void note_device(struct pt_gpu *gpu, const struct pt_event *e)
 {
     const struct pt_ev_gpu_device *properties = pt_event_as(e, gpu_device);
-    const char *uuid = uuid_of(gpu, pt_process_string(e->process, properties->properties));
     const pt_u32 number = (pt_u32)e->tag;
-    struct pt_gpu_device *device = pt_gpu_device_named(gpu, e->process, number, uuid);
+    char uuid[64];
+    const bool has_uuid = uuid_of(pt_process_string(e->process, properties->properties), uuid, sizeof uuid);
+    struct pt_gpu_device *device = pt_gpu_device_named(gpu, e->process, number, has_uuid ? uuid : NULL);
     device->name = pt_gpu_string(gpu, e->process, e->aux, false);
     device->memory_bytes = properties->memory_bytes;
 }

@@ -111,7 +111,7 @@ static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
     struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
     bool starts_step = false;
     const char *name = e->desc->kind == PT_KIND_phase_begin
-                           ? pt_gpu_text(gpu, pt_phase_names[pt_phase_of_tag(e->tag)])
+                           ? pt_gpu_own_text(gpu, pt_phase_names[pt_phase_of_tag(e->tag)])
                            : pt_gpu_range_name(gpu, e->process, pt_event_as(e, range_begin)->name, &starts_step);
     if (!thread->nodes)
         thread->nodes = pt_calloc(PT_GPU_MOST_DEPTH, sizeof *thread->nodes);

@@ -14,7 +14,22 @@
 
 const char *pt_gpu_text(struct pt_gpu *gpu, const char *text)
 {
-    return text && gpu->texts.n < PT_GPU_MOST_TEXTS ? pt_intern_text(&gpu->texts, text) : NULL;
+    if (!text)
+        return NULL;
+    return gpu->texts.n < PT_GPU_MOST_TEXTS ? pt_intern_text(&gpu->texts, text) : pt_intern_known(&gpu->texts, text);
+}
+
+const char *pt_gpu_own_text(struct pt_gpu *gpu, const char *text)
+{
+    return pt_intern_text(&gpu->texts, text);
+}
+
+pt_u64 pt_gpu_text_hash(const char *text)
+{
+    pt_u64 hash = 0xcbf29ce484222325ull;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+    return pt_gpu_mix(hash, 0) | 1;
 }
 
 /* "/data/images-000042.jpg" becomes "/data/images-*.jpg": a thousand files of a data set are one place. */
@@ -56,7 +71,7 @@ const char *pt_gpu_range_name(struct pt_gpu *gpu, const struct pt_process *proce
 {
     const char *raw = pt_process_string(process, id);
     *ret_is_step = raw && is_step(raw);
-    return *ret_is_step && raw[0] == 'P' ? pt_gpu_text(gpu, "ProfilerStep#*")
+    return *ret_is_step && raw[0] == 'P' ? pt_gpu_own_text(gpu, "ProfilerStep#*")
                                          : pt_gpu_string(gpu, process, id, *ret_is_step);
 }
 
@@ -114,10 +129,11 @@ struct pt_gpu_device *pt_gpu_device_named(struct pt_gpu *gpu, const struct pt_pr
     const pt_u32 stage = pt_gpu_stage_of(gpu, process);
     if (uuid && gpu->device_ids.n < PT_GPU_MOST_TEXTS) {
         const pt_u64 *unnamed = pt_map_find(&gpu->by_device, pt_gpu_mix(stage, number));
+        const pt_u64 id_of_uuid = pt_gpu_text_hash(uuid);
         const pt_u64 slot = unnamed && *unnamed && !gpu->devices.items[*unnamed - 1]->is_named ? *unnamed : 0;
-        *pt_map_at(&gpu->device_ids, (pt_u64)process->index << 32 | number) = (uintptr_t)uuid;
-        if (slot && !pt_map_find(&gpu->by_device, pt_gpu_mix(stage, (uintptr_t)uuid)))
-            *pt_map_at(&gpu->by_device, pt_gpu_mix(stage, (uintptr_t)uuid)) = slot;
+        *pt_map_at(&gpu->device_ids, (pt_u64)process->index << 32 | number) = id_of_uuid;
+        if (slot && !pt_map_find(&gpu->by_device, pt_gpu_mix(stage, id_of_uuid)))
+            *pt_map_at(&gpu->by_device, pt_gpu_mix(stage, id_of_uuid)) = slot;
     }
     struct pt_gpu_device *device = pt_gpu_device_at(gpu, process, number, NULL);
     device->is_named = uuid != NULL;

@@ -307,7 +307,11 @@ static inline pt_u64 pt_gpu_mix(pt_u64 a, pt_u64 b)
     return x * 0xc4ceb9fe1a85ec53ull ^ x >> 29;
 }
 
-const char *pt_gpu_text(struct pt_gpu *gpu, const char *text); /* interned; NULL beyond the limit */
+/* Interned. Beyond the limit: those that are known; NULL = it is new. */
+const char *pt_gpu_text(struct pt_gpu *gpu, const char *text);
+/* Interned beyond the limit, too: of names that this program has itself there are few. */
+const char *pt_gpu_own_text(struct pt_gpu *gpu, const char *text);
+pt_u64 pt_gpu_text_hash(const char *text); /* of what is told apart, but never shown; not 0 */
 /* The text of a string id of a process; folded: numbers in it become "*". */
 const char *pt_gpu_string(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 id, bool is_folded);
 /* What a range is called in tables: numbers of steps are left out. */

@@ -121,9 +121,10 @@ static void add_kernel(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_ac
     name = name ? name : "(unknown)";
     struct pt_gpu_kernel *kernel = kernel_of(gpu, device, name);
     pt_histogram_add(&kernel->durations, (pt_u64)(work->end_ns - work->start_ns));
-    const char *config = pt_gpu_string(gpu, work->process, work->config, false);
+    /* There may be as many as launches: as names they would leave no room for those that are shown. */
+    const char *config = work->config ? pt_process_string(work->process, work->config) : NULL;
     if (config && gpu->by_variant.n < 4 * PT_GPU_MOST_TEXTS) {
-        pt_u64 *variant = pt_map_at(&gpu->by_variant, pt_gpu_mix((uintptr_t)kernel, (uintptr_t)config));
+        pt_u64 *variant = pt_map_at(&gpu->by_variant, pt_gpu_mix((uintptr_t)kernel, pt_gpu_text_hash(config)));
         kernel->variants += !*variant;
         *variant = 1;
     }
