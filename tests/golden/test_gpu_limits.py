@@ -111,5 +111,28 @@ class Texts(unittest.TestCase):
         self.assertEqual([row["name"] for row in gpu["ranges"]], ["forward"])
 
 
+class Overlapping(unittest.TestCase):
+    """1,024 ranges that may overlap others are kept while they are open."""
+
+    def test_left_open(self):
+        """Those of ended processes last as long as these did, and make room."""
+        n_processes, n_ranges, story = 110, 10, Story()
+        for i in range(n_processes):
+            pid = 100 + i
+            story.process(pid, i * 0.01, i * 0.01 + 0.009)
+            for j in range(n_ranges):
+                story.event(i * 0.01 + 0.001, f"{pid}/{pid}", f'range_open name="left" id={j + 1}')
+        story.process(99, 0, 5)
+        story.device(0.001, 99)
+        story.event(2, "99/99", 'range_open name="late" id=1')
+        story.event(2.1, f"99/{GPU}", 'cuda_call class=1 result=0 name="cudaLaunchKernel" correlation=1 tid=99', 0.0001)
+        story.kernel(2.2, 99, 1, "64,1,1 256,1,1 32 0+0")
+        story.event(3, "99/99", "range_close id=1")
+        stage = story.report()["stages"][0]
+        self.assertEqual({(row["name"], row["calls"], row["total_s"]) for row in stage["ranges"]},
+                         {("left", n_processes * n_ranges, round(n_processes * n_ranges * 0.008, 6)), ("late", 1, 1)})
+        self.assertEqual([(row["name"], row["calls"], row["gpu_s"]) for row in stage["gpu"]["ranges"]], [("late", 1, 2e-5)])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -40,6 +40,7 @@ struct pt_gpu_overlaps {
     struct overlap ranges[MOST_RANGES];
     pt_u32 next; /* slot to try first for a new one */
     pt_u32 open[MOST_OPEN], n_open;
+    pt_i64 full_until_ns; /* when the first of them ends with its process; 0 = there was room */
     struct overlap_set sets[MOST_SETS];
     pt_u32 n_sets; /* ever made */
     struct pt_map by_name;
@@ -77,12 +78,44 @@ static void settle(struct pt_gpu_overlaps *own, struct overlap *range)
     range->thread = NULL;
 }
 
+/* It is not among the open ones any more. */
+static void end_range(struct pt_gpu *gpu, struct overlap *range)
+{
+    struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, range->thread);
+    range->is_open = false;
+    thread->n_overlapping--;
+    thread->overlapping = 0;
+}
+
+/* Those that ended with their processes: nobody closes them any more, and later ones would have no room. */
+static void end_with_processes(struct pt_gpu *gpu, const struct pt_event *e)
+{
+    struct pt_gpu_overlaps *own = gpu->overlaps;
+    pt_u32 n = 0;
+    if (e->start_ns < own->full_until_ns)
+        return;
+    own->full_until_ns = INT64_MAX;
+    for (pt_u32 i = 0; i < own->n_open; i++) {
+        struct overlap *range = &own->ranges[own->open[i]];
+        if (range->process->end_ns < e->start_ns && range->process != e->process) {
+            end_range(gpu, range);
+            continue;
+        }
+        own->open[n++] = own->open[i];
+        if (range->process->end_ns < own->full_until_ns)
+            own->full_until_ns = range->process->end_ns;
+    }
+    own->n_open = n;
+}
+
 static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
 {
     if (!gpu->overlaps)
         gpu->overlaps = pt_calloc(1, sizeof *gpu->overlaps);
     struct pt_gpu_overlaps *own = gpu->overlaps;
     struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
+    if (own->n_open == MOST_OPEN)
+        end_with_processes(gpu, e);
     if (own->n_open == MOST_OPEN)
         return;
     while (own->ranges[own->next % MOST_RANGES].is_open)
@@ -97,6 +130,8 @@ static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
                               .use = range->use + 1,
                               .is_open = true};
     own->open[own->n_open++] = slot;
+    if (e->process->end_ns < own->full_until_ns)
+        own->full_until_ns = e->process->end_ns;
     thread->n_overlapping++;
     thread->overlapping = 0;
 }
@@ -111,12 +146,9 @@ static void close_range(struct pt_gpu *gpu, const struct pt_event *e)
     if (!i)
         return;
     struct overlap *range = &own->ranges[own->open[i - 1]];
-    struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, range->thread);
     own->open[i - 1] = own->open[--own->n_open];
-    range->is_open = false;
     range->is_elsewhere = range->thread != e->thread;
-    thread->n_overlapping--;
-    thread->overlapping = 0;
+    end_range(gpu, range);
 }
 
 void pt_gpu_overlaps_event(struct pt_gpu *gpu, const struct pt_event *e)

@@ -86,7 +86,8 @@ struct ranges {
     struct stage_steps *stages;
     struct {
         PT_VEC(struct overlapping_range);
-    } overlapping; /* that are open now */
+    } overlapping;        /* that are open now */
+    pt_i64 full_until_ns; /* when the first of them ends with its process; 0 = there was room */
 };
 
 static void begin(void *state, struct pt_profile *profile)
@@ -211,20 +212,44 @@ static void pop(struct ranges *ranges, struct user_thread *thread, pt_i64 end_ns
 
 /* ---- ranges that overlap ---- */
 
-static void open_overlapping(struct ranges *ranges, const struct pt_event *e, pt_u32 stage)
-{
-    if (ranges->overlapping.n >= MAX_OVERLAPPING)
-        return;
-    const struct open_range open = {range_of(ranges, stage, pt_process_string(e->process, e->aux)), e->start_ns, 0};
-    pt_vec_push(&ranges->overlapping, ((struct overlapping_range){pt_event_as(e, range_open)->id, e->process, open}));
-}
-
 static void end_overlapping(struct ranges *ranges, const struct open_range *open, pt_i64 end_ns)
 {
     const pt_i64 ns = end_ns > open->start_ns ? end_ns - open->start_ns : 0;
     ranges->items[open->range].overlaps = true;
     ranges->items[open->range].total_ns += ns;
     add_call(ranges, open->range, end_ns, ns);
+}
+
+/* Those of ended processes nobody closes any more, and later ones would have no room. */
+static void end_with_processes(struct ranges *ranges, const struct pt_event *e)
+{
+    size_t n = 0;
+    if (e->start_ns < ranges->full_until_ns)
+        return;
+    ranges->full_until_ns = INT64_MAX;
+    for (size_t i = 0; i < ranges->overlapping.n; i++) {
+        const struct overlapping_range range = ranges->overlapping.items[i];
+        const pt_i64 end_ns = range.process->end_ns;
+        if (end_ns < e->start_ns && range.process != e->process) {
+            end_overlapping(ranges, &range.open, end_ns);
+            continue;
+        }
+        ranges->overlapping.items[n++] = range;
+        ranges->full_until_ns = end_ns < ranges->full_until_ns ? end_ns : ranges->full_until_ns;
+    }
+    ranges->overlapping.n = n;
+}
+
+static void open_overlapping(struct ranges *ranges, const struct pt_event *e, pt_u32 stage)
+{
+    if (ranges->overlapping.n >= MAX_OVERLAPPING)
+        end_with_processes(ranges, e);
+    if (ranges->overlapping.n >= MAX_OVERLAPPING)
+        return;
+    const struct open_range open = {range_of(ranges, stage, pt_process_string(e->process, e->aux)), e->start_ns, 0};
+    pt_vec_push(&ranges->overlapping, ((struct overlapping_range){pt_event_as(e, range_open)->id, e->process, open}));
+    if (e->process->end_ns < ranges->full_until_ns)
+        ranges->full_until_ns = e->process->end_ns;
 }
 
 static void close_overlapping(struct ranges *ranges, const struct pt_event *e)
