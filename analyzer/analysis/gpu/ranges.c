@@ -177,6 +177,24 @@ void pt_gpu_ranges_end(struct pt_gpu *gpu)
 
 /* ---- which range a thread was in, and when ---- */
 
+/* Python collects garbage, and imports, on any thread: that makes none one that the others work for. */
+static bool is_by_the_way(const struct pt_event *e)
+{
+    if (e->desc->kind != PT_KIND_phase_begin)
+        return e->desc->kind == PT_KIND_phase_end;
+    return pt_phase_of_tag(e->tag) == PT_PHASE_garbage_collection || pt_phase_of_tag(e->tag) == PT_PHASE_import;
+}
+
+static void note_ranging_ever(struct pt_gpu *gpu, const struct pt_event *e, struct pt_gpu_thread *thread)
+{
+    struct pt_gpu_process *process = pt_gpu_process_of(gpu, e->process);
+    if (thread->is_ranging || is_by_the_way(e))
+        return;
+    thread->is_ranging = true;
+    process->has_several = process->ranging != NULL;
+    process->ranging = thread;
+}
+
 void pt_gpu_note_range_change(struct pt_gpu *gpu, const struct pt_event *e)
 {
     struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
@@ -186,6 +204,7 @@ void pt_gpu_note_range_change(struct pt_gpu *gpu, const struct pt_event *e)
                                 : NULL;
     if (node == (last ? last->node : 0))
         return;
+    note_ranging_ever(gpu, e, thread);
     if (!thread->range_changes)
         thread->range_changes = pt_calloc(PT_GPU_MOST_RANGE_CHANGES, sizeof *thread->range_changes);
     thread->range_changes[thread->n_range_changes++ % PT_GPU_MOST_RANGE_CHANGES] =
@@ -195,12 +214,10 @@ void pt_gpu_note_range_change(struct pt_gpu *gpu, const struct pt_event *e)
 /* A thread that never had ranges works for the only one of its process that has. */
 static const struct pt_gpu_thread *ranging_thread(const struct pt_gpu *gpu, const struct pt_thread *thread)
 {
-    const struct pt_gpu_thread *found = pt_gpu_thread_of(gpu, thread);
-    const pt_u32 first = gpu->facts->ids.first[thread->process->index];
-    for (pt_u32 i = 0; !found->range_changes && i < thread->process->n_threads; i++)
-        if (gpu->threads[first + i].range_changes)
-            found = &gpu->threads[first + i];
-    return found;
+    const struct pt_gpu_thread *own = pt_gpu_thread_of(gpu, thread);
+    const struct pt_gpu_process *process = gpu->processes[thread->process->index];
+    const bool is_known = !own->is_ranging && process && process->ranging && !process->has_several;
+    return is_known ? process->ranging : own;
 }
 
 const char *pt_gpu_range_before(const struct pt_gpu *gpu, const struct pt_thread *thread, pt_i64 end_ns,

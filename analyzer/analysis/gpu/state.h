@@ -57,6 +57,7 @@ struct pt_gpu_thread {
     pt_u32 depth;
     struct pt_gpu_range_change *range_changes; /* ring of PT_GPU_MOST_RANGE_CHANGES; NULL = never any */
     pt_u64 n_range_changes;
+    bool is_ranging; /* it has had ranges or phases of its own */
     struct {
         PT_VEC(struct pt_gpu_import);
     } imports;
@@ -99,11 +100,13 @@ struct pt_gpu_process {
         pt_i64 start_ns, end_ns;
     } yields[PT_GPU_MOST_YIELDS];
     pt_u32 n_yields, n_forgotten_yields;
-    pt_u32 step;                       /* number of the step that runs; 0 = none yet */
-    bool steps_by_name;                /* by ranges; else by events */
-    bool is_recording;                 /* by CUPTI */
-    bool has_optimized, has_made_step; /* an optimizer step has begun; the training has gone on after it */
-    pt_u32 n_ranging, sum_ranging;     /* threads with open ranges; their indexes: of one, its */
+    pt_u32 step;                         /* number of the step that runs; 0 = none yet */
+    bool steps_by_name;                  /* by ranges; else by events */
+    bool is_recording;                   /* by CUPTI */
+    bool has_optimized, has_made_step;   /* an optimizer step has begun; the training has gone on after it */
+    pt_u32 n_ranging, sum_ranging;       /* threads with open ranges; their indexes: of one, its */
+    const struct pt_gpu_thread *ranging; /* that has ever had ranges of its own; has_several: one of several */
+    bool has_several;
     struct pt_gpu_step steps[PT_GPU_STEPS_KEPT];
     struct pt_gpu_pace *pace; /* NULL = it has no steps */
     pt_u64 n_values;          /* read back, and waited for */
