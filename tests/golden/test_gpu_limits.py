@@ -39,8 +39,12 @@ class Story:
         for pool in ("", *(f"/0x{i + 1:x}" for i in range(n_pools))):
             self.event(at_s, f"{pid}/{GPU}", f'gpu_memory place="0/3{pool}" is_release=0 addr=0x7f0000000000 bytes={size_bytes}')
 
-    def kernel(self, at_s, pid, correlation, config):
-        self.event(at_s, f"{pid}/{GPU}", f'gpu_kernel correlation={correlation} queue="0/1/7" name="_Z5trainPf" config="{config}"', 2e-5)
+    def kernel(self, at_s, pid, correlation, config, took_s=2e-5):
+        self.event(at_s, f"{pid}/{GPU}", f'gpu_kernel correlation={correlation} queue="0/1/7" name="_Z5trainPf" config="{config}"', took_s)
+
+    def launched(self, at_s, pid, correlation, took_s):
+        self.event(at_s, f"{pid}/{GPU}", f'cuda_call class=1 result=0 name="cudaLaunchKernel" correlation={correlation} tid={pid}', 0.0001)
+        self.kernel(at_s + 0.0002, pid, correlation, "64,1,1 256,1,1 32 0+0", took_s)
 
     def report(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -125,13 +129,34 @@ class Overlapping(unittest.TestCase):
         story.process(99, 0, 5)
         story.device(0.001, 99)
         story.event(2, "99/99", 'range_open name="late" id=1')
-        story.event(2.1, f"99/{GPU}", 'cuda_call class=1 result=0 name="cudaLaunchKernel" correlation=1 tid=99', 0.0001)
-        story.kernel(2.2, 99, 1, "64,1,1 256,1,1 32 0+0")
+        story.launched(2.1, 99, 1, 2e-5)
         story.event(3, "99/99", "range_close id=1")
         stage = story.report()["stages"][0]
         self.assertEqual({(row["name"], row["calls"], row["total_s"]) for row in stage["ranges"]},
                          {("left", n_processes * n_ranges, round(n_processes * n_ranges * 0.008, 6)), ("late", 1, 1)})
         self.assertEqual([(row["name"], row["calls"], row["gpu_s"]) for row in stage["gpu"]["ranges"]], [("late", 1, 2e-5)])
+
+
+class Idle(unittest.TestCase):
+    def test_one_of_two_gpus(self):
+        """While one GPU goes on, the other one is idle for so long that its thread makes more calls than are kept of others."""
+        n_calls, story = 6000, Story()
+        for pid, number in ((100, 0), (101, 1)):
+            story.process(pid, 0, 1000)
+            story.device(0.1, pid, f"GPU-{number}")
+        for i in range(900):
+            story.launched(1 + i, 100, i + 1, 0.99)
+        story.launched(1, 101, 1, 0.1)
+        for i in range(n_calls):
+            at_s = 2 + i * 0.15
+            story.event(at_s, "101/101", f'io_read fd=5 result=1000 path="/data/{i % 7}/a" requested_bytes=1000', 0.06)
+            story.event(at_s + 0.07, "101/101", "wait_sleep clock=1 result=0 is_absolute=0 requested_ns=50000000", 0.05)
+        story.launched(903, 101, 2, 0.1)
+        idle = story.report()["stages"][0]["gpu"]["devices"][1]["idle_causes"]
+        seconds = {row["cause"]: row["seconds"] for row in idle}
+        self.assertEqual(seconds.get("unattributed", 0), 0)
+        self.assertAlmostEqual(seconds["file_read"], n_calls * 0.06, places=3)
+        self.assertAlmostEqual(seconds["sleep"], n_calls * 0.05, places=3)
 
 
 if __name__ == "__main__":

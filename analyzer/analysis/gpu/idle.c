@@ -21,6 +21,8 @@
 
 /* The time that the hardware takes to begin a piece of work that is ready. */
 #define START_LATENCY_NS 50000
+/* Of a GPU that was not used for so long, why is not kept: others go on, and memory is bounded. */
+#define LONGEST_HELD_NS 3600000000000
 enum { MOST_PLACES_OF_GAP = 64 };
 
 static void add_piece(struct pt_gpu *gpu, struct pt_gpu_device *device, const struct pt_gpu_place *where, pt_i64 ns)
@@ -333,6 +335,29 @@ static void add_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
     count_causes(view->gpu, device, 1);
 }
 
+static bool may_go_on(const struct pt_gpu *gpu, const struct pt_gpu_device *device)
+{
+    return device->is_used && gpu->busy_end_ns - device->busy_end_ns < LONGEST_HELD_NS &&
+           gpu->profile->stages.items[device->stage].end_ns >= gpu->now_ns;
+}
+
+/* What threads did since then is kept: the gap of a device begins where its work ended, however long others work on. It
+ * changes where that device works again, or will not. */
+static void hold_threads(struct pt_gpu *gpu, pt_u32 index)
+{
+    const struct pt_gpu_device *device = gpu->devices.items[index], *idlest = gpu->devices.items[gpu->idlest];
+    if (device->busy_end_ns > gpu->busy_end_ns)
+        gpu->busy_end_ns = device->busy_end_ns;
+    if (gpu->idlest == index || !may_go_on(gpu, idlest) || device->busy_end_ns < idlest->busy_end_ns) {
+        gpu->idlest = index;
+        for (pt_u32 i = 0; i < gpu->devices.n; i++)
+            if (may_go_on(gpu, gpu->devices.items[i]) &&
+                gpu->devices.items[i]->busy_end_ns < gpu->devices.items[gpu->idlest]->busy_end_ns)
+                gpu->idlest = i;
+    }
+    gpu->facts->timelines.held_since_ns = gpu->devices.items[gpu->idlest]->busy_end_ns;
+}
+
 /* Records come in the order of their ends: this one may have begun before gaps that were found already. */
 void pt_gpu_idle_work(struct pt_gpu *gpu, pt_u32 index, const struct pt_gpu_activity *work,
                       const struct pt_gpu_call *call)
@@ -343,6 +368,7 @@ void pt_gpu_idle_work(struct pt_gpu *gpu, pt_u32 index, const struct pt_gpu_acti
         device->is_used = true;
         device->first_ns = work->start_ns;
         device->busy_end_ns = work->end_ns;
+        hold_threads(gpu, index);
         return;
     }
     pt_i64 gap_ns = device->busy_end_ns;
@@ -356,7 +382,5 @@ void pt_gpu_idle_work(struct pt_gpu *gpu, pt_u32 index, const struct pt_gpu_acti
         device->first_ns = work->start_ns;
     if (work->end_ns > device->busy_end_ns)
         device->busy_end_ns = work->end_ns;
-    if (work->end_ns > gpu->busy_end_ns)
-        gpu->busy_end_ns = work->end_ns;
-    gpu->facts->timelines.held_since_ns = gpu->busy_end_ns;
+    hold_threads(gpu, index);
 }

@@ -267,6 +267,7 @@ struct pt_gpu {
     struct pt_gpu_stage *stages;
     struct pt_gpu_thread *threads;
     pt_i64 busy_end_ns;                /* of the device that ended last */
+    pt_u32 idlest;                     /* device whose work ended first, of those that may go on */
     struct pt_gpu_process **processes; /* by index; NULL = none of its events came */
     pt_u64 n_calls;                    /* slots of all processes */
     struct pt_map by_channel;          /* name -> struct gpu_channel */
