@@ -4,8 +4,10 @@
 
 Each trace is written as text, as the stories are, but by the thousand.
 """
+import glob
 import json
 import os
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -13,6 +15,7 @@ import unittest
 PROFTRACE = os.path.join(os.environ["PROFTRACE_BUILD"], "proftrace")
 GPU = 1 << 31  # the thread of what CUPTI records
 GIB = 1 << 30
+SLOT = 20  # offset of the thread's place in struct pt_block
 
 
 class Story:
@@ -46,7 +49,7 @@ class Story:
         self.event(at_s, f"{pid}/{GPU}", f'cuda_call class=1 result=0 name="cudaLaunchKernel" correlation={correlation} tid={pid}', 0.0001)
         self.kernel(at_s + 0.0002, pid, correlation, "64,1,1 256,1,1 32 0+0", took_s)
 
-    def report(self):
+    def report(self, damage=lambda run: None):
         with tempfile.TemporaryDirectory() as folder:
             story, run = os.path.join(folder, "story.pt.txt"), os.path.join(folder, "run")
             os.mkdir(run)
@@ -54,8 +57,55 @@ class Story:
             with open(story, "w", encoding="utf-8") as file:
                 file.write("\n".join(["proftrace-text 1 start_realtime_ns=1705320000000000000", *self.heads, *lines]) + "\n")
             subprocess.run([PROFTRACE, "assemble", story, "-o", run], check=True)
+            damage(run)
             out = subprocess.run([PROFTRACE, "report", run, "--format", "json"], check=True, stdout=subprocess.PIPE).stdout
         return json.loads(out)
+
+
+def lose_the_middle(run):
+    """Of each thread's blocks those in the middle, as a ring that keeps its start overwrites them."""
+    (path,) = glob.glob(os.path.join(run, "*.ptr"))
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    slots = {}
+    for i in range(0, len(data), 64):
+        if data[i:i + 4] == b"PBLK":
+            slots.setdefault(struct.unpack_from("<I", data, i + SLOT)[0], []).append(i)
+    assert max(map(len, slots.values())) > 4, "too few blocks"
+    for at in slots.values():
+        for i in at[len(at) // 4:len(at) * 3 // 4]:
+            data[i:i + 4] = b"lost"
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+class Holes(unittest.TestCase):
+    """Records are missing between others."""
+
+    def test_what_is_not_seen_is_not_idle(self):
+        """The GPU works nine tenths of each step; an import that is open when events begin to be missing does not last for ever."""
+        story, n = Story(), 40000
+        story.process(100, 0, n * 0.001 + 1)
+        story.device(0.1, 100)
+        story.event(0.15, "100/100", 'phase_begin phase=import object=0x0 name="late"')
+        for i in range(n):
+            at_s = 0.2 + i * 0.001
+            story.event(at_s, "100/100", f"step number={i}")
+            story.event(at_s, "100/100", 'range_begin name="work"')
+            story.launched(at_s + 0.00001, 100, i + 1, 0.0009 - (i % 7) * 1e-6)
+            story.event(at_s + 0.0005, "100/100", "range_end")
+        story.event(0.3 + n * 0.001, "100/100", "phase_end outcome=done amount=0 object=0x0")
+        whole = story.report()["stages"][0]["gpu"]
+        report = story.report(lose_the_middle)
+        gpu = report["stages"][0]["gpu"]
+        (device,), (true,) = gpu["devices"], whole["devices"]
+        self.assertGreater(device["not_seen_s"], 5)
+        self.assertLess(device["idle_s"], 0.9 * true["idle_s"])
+        self.assertAlmostEqual(device["busy_percent"], true["busy_percent"], delta=3)
+        self.assertAlmostEqual(device["idle_s"] + device["busy_s"] + device["not_seen_s"], true["idle_s"] + true["busy_s"], delta=0.05)
+        self.assertEqual(gpu.get("not_seen", []), [], "it was not given away")
+        imported = sum(cause["seconds"] for cause in device["idle_causes"] if "mport" in cause["cause"])
+        self.assertLess(imported, 0.6 * device["idle_s"])
 
 
 class Memory(unittest.TestCase):

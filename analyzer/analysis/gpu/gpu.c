@@ -10,6 +10,7 @@
 
 #include "proftrace/events.h"
 #include "analysis/analysis.h"
+#include "model/holes.h"
 #include "calls.h"
 #include "host.h"
 #include "idle.h"
@@ -69,12 +70,27 @@ static void begin(void *state, struct pt_profile *profile)
 
 /* ---- events ---- */
 
+static void pass_holes(struct pt_gpu *gpu, const struct pt_event *e)
+{
+    struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
+    const struct pt_hole *hole;
+    while ((hole = pt_thread_next_hole(e->thread, pt_event_end_ns(e), &thread->holes))) {
+        if (e->thread->tid >= PT_DEVICE_TID) {
+            pt_gpu_not_seen(gpu, e->process, hole);
+            continue;
+        }
+        pt_gpu_ranges_hole(gpu, e->thread, hole);
+        pt_gpu_imports_hole(thread, hole);
+    }
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct pt_gpu *gpu = state;
     if (!gpu->is_used || !gpu->stages[pt_gpu_stage_of(gpu, e->process)].is_used)
         return;
     gpu->now_ns = pt_event_end_ns(e);
+    pass_holes(gpu, e);
     if (e->desc->category == PT_CATEGORY_USER) {
         pt_gpu_ranges_event(gpu, e);
         pt_gpu_note_range_change(gpu, e);

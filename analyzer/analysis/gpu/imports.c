@@ -30,6 +30,13 @@ void pt_gpu_imports_event(struct pt_gpu *gpu, const struct pt_event *e)
     thread->import_depth = 0;
 }
 
+void pt_gpu_imports_hole(struct pt_gpu_thread *thread, const struct pt_hole *hole)
+{
+    if (thread->import_depth)
+        thread->imports.items[thread->imports.n - 1].end_ns = hole->from_ns;
+    thread->import_depth = 0;
+}
+
 bool pt_gpu_imports_last(const struct pt_gpu *gpu, const struct pt_thread *thread, pt_i64 start_ns, pt_i64 end_ns,
                          struct pt_gpu_imported *ret)
 {

@@ -11,6 +11,9 @@
 /* After pt_gpu_ranges_event. */
 void pt_gpu_imports_event(struct pt_gpu *gpu, const struct pt_event *event);
 
+/* Events of the thread are missing: an import that is open may have ended there. */
+void pt_gpu_imports_hole(struct pt_gpu_thread *thread, const struct pt_hole *hole);
+
 struct pt_gpu_imported {
     pt_i64 start_ns, end_ns; /* cut to the interval that was asked for */
     const char *module;      /* NULL = its name was not recorded */

@@ -63,19 +63,30 @@ static void note(struct pt_gpu_stage *stage, const char *before, const char *rea
         stage->notes[stage->n_notes++] = (struct pt_gpu_note){before, reason, after};
 }
 
+static void add_yield(struct pt_gpu_process *own, pt_i64 start_ns, pt_i64 end_ns, bool is_hole)
+{
+    if (own->n_yields == PT_GPU_MOST_YIELDS) {
+        own->n_forgotten_yields += !own->yields[0].is_hole;
+        memmove(own->yields, own->yields + 1, --own->n_yields * sizeof *own->yields);
+    }
+    own->yields[own->n_yields].start_ns = start_ns;
+    own->yields[own->n_yields].end_ns = end_ns;
+    own->yields[own->n_yields++].is_hole = is_hole;
+}
+
 static void end_yield(struct pt_gpu *gpu, const struct pt_process *process, pt_i64 at_ns)
 {
     struct pt_gpu_process *own = gpu->processes[process->index];
     if (!own || own->yielded_ns < 0 || at_ns < own->yielded_ns)
         return;
     gpu->stages[pt_gpu_stage_of(gpu, process)].yielded_ns += at_ns - own->yielded_ns;
-    if (own->n_yields == PT_GPU_MOST_YIELDS) {
-        memmove(own->yields, own->yields + 1, --own->n_yields * sizeof *own->yields);
-        own->n_forgotten_yields++;
-    }
-    own->yields[own->n_yields].start_ns = own->yielded_ns;
-    own->yields[own->n_yields++].end_ns = at_ns;
+    add_yield(own, own->yielded_ns, at_ns, false);
     own->yielded_ns = -1;
+}
+
+void pt_gpu_not_seen(struct pt_gpu *gpu, const struct pt_process *process, const struct pt_hole *hole)
+{
+    add_yield(pt_gpu_process_of(gpu, process), hole->from_ns, hole->until_ns, true);
 }
 
 static void note_tracing(struct pt_gpu *gpu, const struct pt_event *e)
@@ -189,13 +200,16 @@ void pt_gpu_not_seen_table(struct pt_gpu *gpu, pt_u32 stage)
         if (!own || !own->n_yields || pt_gpu_stage_of(gpu, session->processes[i]) != stage)
             continue;
         for (pt_u32 j = 0; j < own->n_yields; j++)
-            pt_rows_add(
-                &rows, &(struct yield_row){
-                           .at_s = (double)(own->yields[j].start_ns - gpu->profile->stages.items[stage].start_ns) / 1e9,
-                           .seconds = (double)(own->yields[j].end_ns - own->yields[j].start_ns) / 1e9,
-                           .pid = session->processes[i]->pid,
-                       });
-        rows.table->rows_left_out += own->n_forgotten_yields;
+            if (!own->yields[j].is_hole)
+                pt_rows_add(
+                    &rows,
+                    &(struct yield_row){
+                        .at_s = (double)(own->yields[j].start_ns - gpu->profile->stages.items[stage].start_ns) / 1e9,
+                        .seconds = (double)(own->yields[j].end_ns - own->yields[j].start_ns) / 1e9,
+                        .pid = session->processes[i]->pid,
+                    });
+        if (rows.table) /* of none but holes there is none */
+            rows.table->rows_left_out += own->n_forgotten_yields;
     }
 }
 

@@ -9,6 +9,8 @@
 #include "state.h"
 
 void pt_gpu_info_event(struct pt_gpu *gpu, const struct pt_event *event);
+/* Records of the process's devices are missing there: whether they were idle is unknown. */
+void pt_gpu_not_seen(struct pt_gpu *gpu, const struct pt_process *process, const struct pt_hole *hole);
 void pt_gpu_info_end(struct pt_gpu *gpu);
 /* When the program had CUPTI for itself. */
 void pt_gpu_not_seen_table(struct pt_gpu *gpu, pt_u32 stage);

@@ -86,9 +86,10 @@ static void begin_step(struct pt_gpu *gpu, const struct pt_event *e, bool is_by_
     if (!process->pace)
         process->pace = pt_calloc(1, sizeof *process->pace);
     const struct pt_gpu_step *before = &process->steps[process->step % PT_GPU_STEPS_KEPT];
-    if (process->step && e->start_ns >= before->start_ns)
+    if (process->step && e->start_ns >= before->start_ns && !process->step_is_cut)
         time_step(&gpu->stages[pt_gpu_stage_of(gpu, e->process)], process->pace, before,
                   e->start_ns - before->start_ns);
+    process->step_is_cut = false;
     process->step++;
     struct pt_gpu_step *step = &process->steps[process->step % PT_GPU_STEPS_KEPT];
     end_step(process, step);
@@ -195,6 +196,14 @@ static void note_ranging_ever(struct pt_gpu *gpu, const struct pt_event *e, stru
     process->ranging = thread;
 }
 
+static void change_range(struct pt_gpu_thread *thread, pt_i64 at_ns, pt_u32 node)
+{
+    if (!thread->range_changes)
+        thread->range_changes = pt_calloc(PT_GPU_MOST_RANGE_CHANGES, sizeof *thread->range_changes);
+    thread->range_changes[thread->n_range_changes++ % PT_GPU_MOST_RANGE_CHANGES] =
+        (struct pt_gpu_range_change){at_ns, node};
+}
+
 void pt_gpu_note_range_change(struct pt_gpu *gpu, const struct pt_event *e)
 {
     struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
@@ -205,10 +214,18 @@ void pt_gpu_note_range_change(struct pt_gpu *gpu, const struct pt_event *e)
     if (node == (last ? last->node : 0))
         return;
     note_ranging_ever(gpu, e, thread);
-    if (!thread->range_changes)
-        thread->range_changes = pt_calloc(PT_GPU_MOST_RANGE_CHANGES, sizeof *thread->range_changes);
-    thread->range_changes[thread->n_range_changes++ % PT_GPU_MOST_RANGE_CHANGES] =
-        (struct pt_gpu_range_change){e->start_ns, node};
+    change_range(thread, e->start_ns, node);
+}
+
+void pt_gpu_ranges_hole(struct pt_gpu *gpu, const struct pt_thread *of, const struct pt_hole *hole)
+{
+    struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, of);
+    if (thread->depth)
+        note_ranging(gpu, of, false);
+    thread->depth = 0;
+    if (thread->n_range_changes)
+        change_range(thread, hole->from_ns, 0);
+    pt_gpu_process_of(gpu, of->process)->step_is_cut = true;
 }
 
 /* A thread that never had ranges works for the only one of its process that has. */

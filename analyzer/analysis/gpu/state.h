@@ -64,6 +64,7 @@ struct pt_gpu_thread {
     pt_u32 import_depth;               /* of open ranges, with the import that lasts; 0 = none lasts */
     pt_u32 n_overlapping, overlapping; /* open ranges that may overlap others; the set of them, 0 = not made yet */
     pt_i64 call_end_ns;                /* of its last CUDA call; 0 = none yet */
+    pt_u32 holes;                      /* in its events, that were passed */
 };
 
 /* ---- processes ---- */
@@ -98,10 +99,12 @@ struct pt_gpu_process {
     pt_i64 yielded_ns; /* since then; -1 = it is not */
     struct {
         pt_i64 start_ns, end_ns;
+        bool is_hole; /* not given away: records are missing */
     } yields[PT_GPU_MOST_YIELDS];
     pt_u32 n_yields, n_forgotten_yields;
     pt_u32 step;                         /* number of the step that runs; 0 = none yet */
     bool steps_by_name;                  /* by ranges; else by events */
+    bool step_is_cut;                    /* events of a thread are missing in it */
     bool is_recording;                   /* by CUPTI */
     bool has_optimized, has_made_step;   /* an optimizer step has begun; the training has gone on after it */
     pt_u32 n_ranging, sum_ranging;       /* threads with open ranges; their indexes: of one, its */

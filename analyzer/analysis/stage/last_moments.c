@@ -15,6 +15,7 @@
 #include "decode/phase_names.h"
 #include "decode/text.h"
 #include "analysis/analysis.h"
+#include "model/holes.h"
 #include "profile/process_name.h"
 #include "util/auto.h"
 #include "bad_end.h"
@@ -28,6 +29,7 @@ struct last_thread {
     pt_u32 depth; /* also counts what is deeper than MAX_DEPTH */
     const char *open[MAX_DEPTH];
     pt_i64 step, epoch; /* -1 = it noted none */
+    pt_u32 holes;       /* that were passed */
 };
 
 struct last_process {
@@ -96,6 +98,8 @@ static void push(struct last_thread *thread, const char *name)
 
 static void follow(struct last_thread *thread, const struct pt_event *e)
 {
+    while (pt_thread_next_hole(e->thread, e->start_ns, &thread->holes))
+        thread->depth = 0; /* what was open there may have ended since */
     switch (e->desc->kind) {
     case PT_KIND_range_begin:
         push(thread, pt_process_string(e->process, pt_event_as(e, range_begin)->name));

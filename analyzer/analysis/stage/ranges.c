@@ -13,6 +13,7 @@
 
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
+#include "model/holes.h"
 #include "profile/first_rank.h"
 #include "profile/histogram.h"
 #include "util/whole.h"
@@ -56,6 +57,7 @@ struct user_thread {
         PT_VEC(struct open_range); /* as many as were ever open at once; the innermost is at depth - 1 */
     } open;
     pt_i64 step_ns; /* when the step that runs began; -1 = none */
+    pt_u32 holes;   /* that were passed */
 };
 
 struct stage_steps {
@@ -223,10 +225,10 @@ static void end_overlapping(struct ranges *ranges, const struct open_range *open
 /* Those of ended processes nobody closes any more, and later ones would have no room. */
 static void end_with_processes(struct ranges *ranges, const struct pt_event *e)
 {
-    size_t n = 0;
     if (e->start_ns < ranges->full_until_ns)
         return;
     ranges->full_until_ns = INT64_MAX;
+    size_t n = 0;
     for (size_t i = 0; i < ranges->overlapping.n; i++) {
         const struct overlapping_range range = ranges->overlapping.items[i];
         const pt_i64 end_ns = range.process->end_ns;
@@ -293,11 +295,21 @@ static void step(struct stage_steps *stage, struct user_thread *thread, pt_i64 a
     stage->steps++;
 }
 
+/* What was open where events are missing had gone on until then. */
+static void pass_holes(struct ranges *ranges, struct user_thread *thread, const struct pt_event *e)
+{
+    const struct pt_hole *hole;
+    for (; (hole = pt_thread_next_hole(e->thread, e->start_ns, &thread->holes)); thread->step_ns = -1)
+        while (thread->depth)
+            pop(ranges, thread, hole->from_ns);
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct ranges *ranges = state;
     const pt_u32 stage = pt_profile_stage_of(ranges->profile, e->process);
     struct user_thread *thread = thread_of(ranges, e);
+    pass_holes(ranges, thread, e);
     switch (e->desc->kind) {
     case PT_KIND_range_begin:
         push(ranges, thread, e, stage);
