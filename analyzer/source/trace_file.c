@@ -90,7 +90,9 @@ bool pt_trace_slot_part(const struct pt_trace_slot *slot, pt_i32 offset, pt_u64 
 {
     const pt_i64 behind_header =
         slot->area_bytes < sizeof(struct pt_thread_area) ? PT_AREA_SMALL_BYTES : (pt_i64)sizeof(struct pt_thread_area);
-    if (offset < 0 ? (pt_u64) - (pt_i64)offset > slot->area_offset
+    /* Only that of the first thread, which begins in the head, has parts before it. Others that could name what lies
+     * before them could all name the whole file: it would be read and kept once for each. */
+    if (offset < 0 ? slot->area_offset >= PT_HEAD_BYTES || (pt_u64) - (pt_i64)offset > slot->area_offset
                    : offset < behind_header || (pt_u64)offset >= slot->area_bytes)
         return false;
     *ret_offset = slot->area_offset + (pt_u64)(pt_i64)offset;
