@@ -33,6 +33,21 @@ bool pt_file_row_of(struct pt_file_table *table, struct pt_process *process, pt_
     return true;
 }
 
+bool pt_file_row_find(struct pt_file_table *table, struct pt_process *process, pt_u32 path, struct pt_file_row *ret_row)
+{
+    pt_u64 known = path ? pt_id_map_get(&table->by_id, process->index, path) : 0;
+    if (path && !known) {
+        const char *text = pt_process_absolute_path(process, path, 0);
+        const pt_u32 stage = pt_profile_stage_of(table->profile, process);
+        const pt_u64 *slot =
+            pt_map_find(&table->by_name,
+                        (pt_u64)stage << 48 ^ (uintptr_t)(table->group ? table->group(table->context, text) : text));
+        known = slot ? *slot : 0;
+    }
+    *ret_row = (struct pt_file_row){.number = (pt_u32)known - 1};
+    return known;
+}
+
 struct pt_file_row pt_file_row_or_other(struct pt_file_table *table, struct pt_process *process, pt_u32 path,
                                         pt_u32 dir_path)
 {

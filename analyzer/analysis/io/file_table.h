@@ -30,7 +30,10 @@ struct pt_file_row {
 /* False = the path is not known. */
 bool pt_file_row_of(struct pt_file_table *table, struct pt_process *process, pt_u32 path, pt_u32 dir_path,
                     struct pt_file_row *ret_row);
-/* The same; files of unknown paths have a row of their own. */
+/* The same, of a file that has a row already; makes none. */
+bool pt_file_row_find(struct pt_file_table *table, struct pt_process *process, pt_u32 path,
+                      struct pt_file_row *ret_row);
+/* As pt_file_row_of; files of unknown paths have a row of their own. */
 struct pt_file_row pt_file_row_or_other(struct pt_file_table *table, struct pt_process *process, pt_u32 path,
                                         pt_u32 dir_path);
 void pt_file_table_fini(struct pt_file_table *table);

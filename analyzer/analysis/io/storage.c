@@ -64,6 +64,12 @@ static struct stored_file *file_of(struct storage *storage, const struct pt_even
     return &storage->items[row.number];
 }
 
+/* Files without a path of their own share a row: that one of them is synced says nothing about the others. */
+static void must_reach_storage(struct stored_file *file)
+{
+    file->must_reach_storage = file->path != NULL;
+}
+
 static void took_long(struct stored_file *file, const struct pt_event *e)
 {
     if (e->duration_ns > file->longest_ns)
@@ -74,7 +80,7 @@ static void synced(struct storage *storage, const struct pt_event *e, pt_u32 pat
 {
     struct stage_storage *stage = &storage->stages[pt_profile_stage_of(storage->profile, e->process)];
     struct stored_file *file = file_of(storage, e, path, 0);
-    file->must_reach_storage = true;
+    must_reach_storage(file);
     file->syncs++;
     file->sync_ns += (pt_u64)e->duration_ns;
     took_long(file, e);
@@ -83,10 +89,14 @@ static void synced(struct storage *storage, const struct pt_event *e, pt_u32 pat
     pt_split_time_add(&stage->sync, e, e->start_ns);
 }
 
-/* A page on its way to the device makes the next write to it wait, too. */
+/* A page on its way to the device makes the next write to it wait, too. What is written makes no row: pipes and files
+ * that are never synced would take all of them. */
 static void written(struct storage *storage, const struct pt_event *e, pt_u32 path)
 {
-    struct stored_file *file = file_of(storage, e, path, 0);
+    struct pt_file_row row;
+    if (!pt_file_row_find(&storage->files, e->process, path, &row))
+        return;
+    struct stored_file *file = &storage->items[row.number];
     if (!file->must_reach_storage)
         return;
     pt_split_time_add(&storage->stages[file->stage].sync, e, e->start_ns);
@@ -97,7 +107,7 @@ static void opened(struct storage *storage, const struct pt_event *e)
 {
     const struct pt_ev_io_open *open = pt_event_as(e, io_open);
     if (open->result >= 0 && open->flags & O_DSYNC)
-        file_of(storage, e, open->path, open->dir_path)->must_reach_storage = true;
+        must_reach_storage(file_of(storage, e, open->path, open->dir_path));
 }
 
 /* While another thread had its CPU it did not wait for a disk. */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * t_full_tables.c - runs with more files or stages than tables tell apart: what is put together is never taken for one
+ * of them, and what is told apart stays so.
+ */
+#include "helper_story.h"
+
+/* The files beyond the limit share a row: one of them that is synced says nothing about the others. */
+static void sync_after_many_files(const char *call)
+{
+    enum { FILES = 20001 };
+    struct story story;
+    story_begin(&story);
+    story_process(&story, 100, "a");
+    for (int i = 0; i < FILES; i++)
+        fprintf(story.text, "0.%09d +0.000000010 100/100 %s fd=4 result=0 path=\"/data/%d\"\n", 1000 + i * 100, call,
+                i);
+    story_process(&story, 200, "b");
+    fprintf(story.text, "1.000000000 +0.500000000 200/200 io_sync fd=4 result=0 path=\"/data/log\"\n"
+                        "2.000000000 +3.000000000 200/200 io_write fd=5 result=4096 path=\"pipe:[1]\"\n"
+                        "6.000000000 +2.000000000 200/200 io_write fd=6 result=4096 path=\"/data/other\"\n");
+    story_analyze(&story);
+    const pt_u32 stage = story_stage(&story, "b");
+    assert_float_equal(story_metric(&story, stage, "storage.sync.total_s"), 0.5, 1e-6);
+    assert_float_equal(story_metric(&story, stage, "storage.sync.cost_s"), 0.5, 1e-6);
+    story_end(&story);
+}
+
+static void sync_after_many_written_files(void **state)
+{
+    (void)state;
+    sync_after_many_files("io_write");
+}
+
+static void sync_after_many_synced_files(void **state)
+{
+    (void)state;
+    sync_after_many_files("io_sync");
+}
+
+/* A file that was written before it is synced, and after: the latter waits with it. */
+static void writes_to_a_synced_file_wait_with_it(void **state)
+{
+    (void)state;
+    struct story story;
+    story_begin(&story);
+    story_process(&story, 100, "a");
+    fprintf(story.text, "1.000000000 +3.000000000 100/100 io_write fd=4 result=4096 path=\"/data/log\"\n"
+                        "5.000000000 +0.500000000 100/100 io_sync fd=4 result=0 path=\"/data/log\"\n"
+                        "6.000000000 +2.000000000 100/100 io_write fd=4 result=4096 path=\"/data/log\"\n");
+    story_analyze(&story);
+    assert_float_equal(story_metric(&story, 0, "storage.sync.cost_s"), 2.5, 1e-6);
+    story_end(&story);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sync_after_many_written_files),
+        cmocka_unit_test(sync_after_many_synced_files),
+        cmocka_unit_test(writes_to_a_synced_file_wait_with_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
