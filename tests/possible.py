@@ -114,6 +114,10 @@ def of_stage(stage, cpus):
     of_functions = sum(row["self_s"] for row in stage.get("cpu_functions", []))
     if stage.get("cpu_s") is not None and of_functions > 1.02 * stage["cpu_s"] + SLACK_S:
         yield f"{name}: the functions ran {of_functions} s, the stage {stage['cpu_s']} s"
+    heap = stage.get("heap") or {}
+    for key in ("live_bytes_peak_of_largest_process", "growth_bytes"):
+        if heap.get("bytes") is not None and heap.get(key) is not None and heap[key] > heap["bytes"]:
+            yield f"{name}: heap.{key} {heap[key]} of {heap['bytes']} that were allocated"
     for row in stage.get("calls", []):
         if row.get("name", row.get("call")) in NOT_TIMED and any(row.get(key) == 0 for key in ("total_s", "p50_s")):
             yield f"{name}: {row.get('name', row.get('call'))} took 0 s, which was not timed"

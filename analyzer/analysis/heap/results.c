@@ -38,6 +38,12 @@ static const char *why_unknown(const struct pt_process *process, const struct pt
     return NULL;
 }
 
+/* A sample stands for many blocks, of a small process for more than it had: no more lived than was allocated. */
+static double at_most_allocated(const struct pt_process *process, double bytes)
+{
+    return process->heap_mode == PT_HEAP_SAMPLED ? fmin(bytes, (double)process->heap->bytes) : bytes;
+}
+
 /* 95 %: the normal interval, widened for few samples so that it is right for none (Poisson: 3.7 intervals). */
 static void set_interval(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_process *process,
                          const struct pt_heap_process *p)
@@ -45,10 +51,10 @@ static void set_interval(struct pt_metrics *metrics, struct pt_scope scope, cons
     const struct pt_heap_level *level = &p->level;
     const double spread = 1.96 * sqrt(level->peak_variance > 0 ? level->peak_variance : 0);
     const double slack = (double)process->heap_sample_bytes * (2 + 1.7 / ((double)p->samples_seen + 1));
-    const double most = (double)process->heap->bytes;
-    const double low = level->peak_bytes - spread, high = level->peak_bytes + spread + slack + p->lost_bytes;
+    const double low = at_most_allocated(process, level->peak_bytes - spread);
+    const double high = at_most_allocated(process, level->peak_bytes + spread + slack + p->lost_bytes);
     pt_metrics_set(metrics, scope, "heap.live_peak_low.bytes", pt_integer(low > 0 ? pt_whole(low) : 0));
-    pt_metrics_set(metrics, scope, "heap.live_peak_high.bytes", pt_integer(pt_whole(high < most ? high : most)));
+    pt_metrics_set(metrics, scope, "heap.live_peak_high.bytes", pt_integer(pt_whole(high)));
 }
 
 static void note_not_followed(struct pt_session *session, const struct pt_process *process,
@@ -81,13 +87,11 @@ static void process_results(struct pt_profile *profile, const struct pt_process 
         pt_metrics_set(metrics, scope, "heap.live_peak.bytes", pt_unknown(reason));
         return;
     }
-    const bool sampled = process->heap_mode == PT_HEAP_SAMPLED;
-    const double most = (double)process->heap->bytes;
-    const double peak = sampled && p->level.peak_bytes > most ? most : p->level.peak_bytes;
-    pt_metrics_set(metrics, scope, "heap.live_peak.bytes", pt_integer(pt_whole(peak)));
+    const double peak_bytes = at_most_allocated(process, p->level.peak_bytes);
+    pt_metrics_set(metrics, scope, "heap.live_peak.bytes", pt_integer(pt_whole(peak_bytes)));
     if (p->phase.is_training)
         pt_metrics_set(metrics, scope, "heap.live_peak.phase", peak_phase(&p->phase));
-    if (sampled)
+    if (process->heap_mode == PT_HEAP_SAMPLED)
         set_interval(metrics, scope, process, p);
 }
 
@@ -164,13 +168,14 @@ static void stage_add(struct stage_heap *sum, const struct pt_process *process, 
     if (why_unknown(process, p))
         return;
     sum->peak_known = true;
-    if (p->level.peak_bytes > sum->peak_bytes) {
-        sum->peak_bytes = p->level.peak_bytes;
+    const double peak_bytes = at_most_allocated(process, p->level.peak_bytes);
+    if (peak_bytes > sum->peak_bytes) {
+        sum->peak_bytes = peak_bytes;
         sum->phase = &p->phase;
     }
     sum->n_sampled += process->heap_mode == PT_HEAP_SAMPLED;
     const struct pt_heap_growth *growth = &p->growth;
-    sum->growth_bytes = fmax(sum->growth_bytes, growth->largest_bytes);
+    sum->growth_bytes = fmax(sum->growth_bytes, at_most_allocated(process, growth->largest_bytes));
     if (growth->is_steady && growth->rise.bytes > sum->leak.rise.bytes) {
         sum->leak = *growth;
         sum->leaking = process;
