@@ -8,9 +8,10 @@
 #include <stdlib.h>
 
 #include "proftrace/payloads.h"
+#include "util/hash.h"
 #include "util/mem.h"
 
-enum { MOST_PTHREADS = 1000000, ADDRESS_BITS = 47 };
+enum { MOST_PTHREADS = 1000000 };
 
 void pt_thread_ids_open(struct pt_thread_ids *ids, const struct pt_session *session)
 {
@@ -95,7 +96,7 @@ const struct pt_thread *pt_thread_of_tid(const struct pt_thread_ids *ids, const 
 
 static pt_u64 key_of(const struct pt_process *process, pt_u64 pthread)
 {
-    return pthread ^ (pt_u64)process->index << ADDRESS_BITS;
+    return pt_hash_pair(pthread, process->index);
 }
 
 void pt_thread_ids_event(struct pt_thread_ids *ids, const struct pt_event *event)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "facts/python/frames.h"
+#include "util/hash.h"
 #include "util/map.h"
 
 /* Of all that the thread computes: with more, what is called from the outermost code is the program. */
@@ -51,7 +52,7 @@ static bool is_in(const struct pt_stack_frame *frame, const struct pt_own_functi
 
 static pt_u64 key_of(const struct pt_stack_frame *frame)
 {
-    return (uintptr_t)frame->function ^ (pt_u64)(uintptr_t)frame->file << 16;
+    return pt_hash_pair((uintptr_t)frame->function, (uintptr_t)frame->file);
 }
 
 static struct pt_own_function *function_of(struct search *search, const struct pt_stack_frame *frame)

@@ -10,6 +10,7 @@
 
 #include "facts/python/frames.h"
 #include "finding_stacks.h"
+#include "util/hash.h"
 #include "util/map.h"
 
 static struct pt_place unknown(const char *reason)
@@ -63,7 +64,7 @@ struct spots {
 static double add_to_line(struct spots *spots, pt_u64 key, const struct pt_finding_stack *stack,
                           const struct pt_stack_frame *named)
 {
-    pt_u64 *slot = pt_map_at(&spots->by_line, key ^ (pt_u64)(named ? named->line : 0) << 48);
+    pt_u64 *slot = pt_map_at(&spots->by_line, pt_hash_pair(key, named ? named->line : 0));
     if (!*slot) {
         pt_vec_push(&spots->lines, 0.0);
         *slot = spots->lines.n;

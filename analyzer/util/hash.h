@@ -20,7 +20,8 @@ static inline uint64_t pt_hash_u64(uint64_t key, uint64_t seed)
     return hash ^ hash >> 32;
 }
 
-/* One key of two, for a map that compares keys only: shifting one beside the other loses what does not fit. */
+/* A key for a number and what it belongs to: a name and its stage, an address and its process. One shifted over the
+ * other makes those equal that differ in bits which the shift drops. The same in each run. */
 static inline uint64_t pt_hash_pair(uint64_t a, uint64_t b)
 {
     uint64_t x = (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;

@@ -53,12 +53,44 @@ static void writes_to_a_synced_file_wait_with_it(void **state)
     story_end(&story);
 }
 
+/* Stages are as many as the user named. */
+static void each_stage_has_its_own_imports(void **state)
+{
+    (void)state;
+    enum { STAGES = 1100 }; /* more than the names of phases that are told apart */
+    struct story story;
+    story_begin(&story);
+    for (int i = 0; i < STAGES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%d", i);
+        story_process(&story, 100 + i, name);
+        for (int again = 0; again < 2; again++)
+            fprintf(story.text,
+                    "%d.%09d %d/%d phase_begin name=\"torch\" phase=import object=0x0\n"
+                    "%d.%09d %d/%d phase_end outcome=0\n",
+                    1 + 4 * again, i, 100 + i, 100 + i, 2 + 4 * again, i, 100 + i, 100 + i);
+    }
+    story_analyze(&story);
+    for (int i = 0; i < STAGES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%d", i);
+        const struct pt_table *rows =
+            pt_view_rows(&story.profile.metrics, story_stage(&story, name), PT_VIEW_phases_by_name);
+        assert_non_null(rows);
+        assert_int_equal(rows->n_rows, 1);
+        assert_string_equal(pt_table_cell(rows, 0, "name").text, i < 1024 ? "torch" : "(others)");
+        assert_float_equal(pt_value_number(pt_table_cell(rows, 0, "calls")), 2, 0);
+    }
+    story_end(&story);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sync_after_many_written_files),
         cmocka_unit_test(sync_after_many_synced_files),
         cmocka_unit_test(writes_to_a_synced_file_wait_with_it),
+        cmocka_unit_test(each_stage_has_its_own_imports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

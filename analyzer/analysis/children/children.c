@@ -14,6 +14,7 @@
 #include "facts/code_kind.h"
 #include "facts/path/critical_path.h"
 #include "facts/wait_kind.h"
+#include "util/hash.h"
 #include "needs.h"
 #include "pools.h"
 #include "same_files.h"
@@ -80,7 +81,7 @@ static void ran(struct pt_children *children, const struct pt_event *e, const ch
     const char *interned = text ? pt_intern_text(&children->texts, text) : NULL;
     if (children->commands.n >= MAX_COMMANDS)
         interned = NULL;
-    pt_u64 *slot = pt_map_at(&children->by_command, (pt_u64)stage << 48 ^ (uintptr_t)interned);
+    pt_u64 *slot = pt_map_at(&children->by_command, pt_hash_pair((uintptr_t)interned, stage));
     if (!*slot) {
         pt_vec_push(&children->commands, ((struct pt_child_command){.text = interned, .stage = stage}));
         *slot = children->commands.n;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "facts/path/critical_path.h"
+#include "util/hash.h"
 
 enum { MOST_WINDOWS = 4096, MOST_COMMANDS = 4096 };
 /* A command that began earlier ran beside the one before. */
@@ -121,7 +122,7 @@ static void add(const struct pt_children *children, const struct below *below, s
     if (pt_is_worker(command) || pt_is_pause(own->last) || command->start_ns + BEGINS_NS < window->from_ns || ns <= 0 ||
         children->processes[command->index].needs_earlier)
         return;
-    const pt_u64 key = (pt_u64)(uintptr_t)own->name ^ (pt_u64)(launcher->index + 1) << 48;
+    const pt_u64 key = pt_hash_pair((uintptr_t)own->name, launcher->index);
     pt_u64 *slot = pt_map_at(&kinds->by_name, key);
     if (!*slot) {
         pt_vec_push(kinds, (struct kind){0});

@@ -13,6 +13,7 @@
 #include "facts/path/critical_path.h"
 #include "facts/python.h"
 #include "facts/workers.h"
+#include "util/hash.h"
 
 /* The loader, a few files and an exit take 1 to 3 ms, and several times that where the CPUs are in use. */
 #define LONGEST_NS 50000000
@@ -186,7 +187,7 @@ static void add(const struct short_commands *all, struct found *found, const str
     found->runs++;
     found->of_python += !pt_runs_scripts(own->script);
     found->lived_ns += lived_ns;
-    pt_u64 *slot = pt_map_at(&found->by_name, (pt_u64)(uintptr_t)name ^ (pt_u64)(own->script->index + 1) << 48);
+    pt_u64 *slot = pt_map_at(&found->by_name, pt_hash_pair((uintptr_t)name, own->script->index));
     if (!*slot && found->n < MOST_ROWS) {
         pt_vec_push(found, ((struct row){.script = own->script, .command = name}));
         *slot = found->n;

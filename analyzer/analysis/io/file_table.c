@@ -3,12 +3,13 @@
  * Owns: numbers of files by stage. Threads: one. Never: keeps a path that is relative to a directory by its id.
  */
 #include "file_table.h"
+#include "util/hash.h"
 
 static struct pt_file_row row_named(struct pt_file_table *table, pt_u32 stage, const char *name)
 {
-    if (table->n >= table->most && !pt_map_find(&table->by_name, (pt_u64)stage << 48 ^ (uintptr_t)name))
+    if (table->n >= table->most && !pt_map_find(&table->by_name, pt_hash_pair((uintptr_t)name, stage)))
         name = NULL;
-    pt_u64 *slot = pt_map_at(&table->by_name, (pt_u64)stage << 48 ^ (uintptr_t)name);
+    pt_u64 *slot = pt_map_at(&table->by_name, pt_hash_pair((uintptr_t)name, stage));
     const bool is_new = !*slot;
     if (is_new)
         *slot = ++table->n;
@@ -38,10 +39,9 @@ bool pt_file_row_find(struct pt_file_table *table, struct pt_process *process, p
     pt_u64 known = path ? pt_id_map_get(&table->by_id, process->index, path) : 0;
     if (path && !known) {
         const char *text = pt_process_absolute_path(process, path, 0);
+        const char *name = table->group ? table->group(table->context, text) : text;
         const pt_u32 stage = pt_profile_stage_of(table->profile, process);
-        const pt_u64 *slot =
-            pt_map_find(&table->by_name,
-                        (pt_u64)stage << 48 ^ (uintptr_t)(table->group ? table->group(table->context, text) : text));
+        const pt_u64 *slot = pt_map_find(&table->by_name, pt_hash_pair((uintptr_t)name, stage));
         known = slot ? *slot : 0;
     }
     *ret_row = (struct pt_file_row){.number = (pt_u32)known - 1};

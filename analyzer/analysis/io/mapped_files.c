@@ -11,6 +11,7 @@
 #include "analysis/analysis.h"
 #include "facts/code_kind.h"
 #include "facts/wait_kind.h"
+#include "util/hash.h"
 
 enum { MAX_FILES = 4096, MAX_ROWS = 50 };
 
@@ -44,7 +45,7 @@ static void event(void *state, const struct pt_event *e)
         return;
     const pt_u32 stage = pt_profile_stage_of(files->profile, e->process);
     path = pt_intern_text(&files->paths, path);
-    const pt_u64 key = (pt_u64)(uintptr_t)path ^ (pt_u64)stage << 48;
+    const pt_u64 key = pt_hash_pair((uintptr_t)path, stage);
     if (files->n >= MAX_FILES && !pt_map_find(&files->by_file, key))
         return;
     pt_u64 *slot = pt_map_at(&files->by_file, key);

@@ -18,6 +18,7 @@
 #include "facts/state.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
+#include "util/hash.h"
 #include "util/id_map.h"
 
 enum { MAX_NAMES = 4096, MAX_ROWS = 50, MOST_CONNECTIONS = 65536 };
@@ -74,10 +75,11 @@ static void begin(void *state, struct pt_profile *profile)
 static pt_u64 name_of(struct network *network, pt_u32 stage, const char *text, bool is_query)
 {
     const char *interned = pt_intern_text(&network->texts, text);
-    pt_u64 key = (pt_u64)stage << 49 ^ (pt_u64)is_query << 48 ^ (uintptr_t)interned;
+    const pt_u64 kind = (pt_u64)stage << 1 | is_query;
+    pt_u64 key = pt_hash_pair((uintptr_t)interned, kind);
     if (network->n >= MAX_NAMES && !pt_map_find(&network->by_text, key)) {
         interned = NULL;
-        key = (pt_u64)stage << 49 ^ (pt_u64)is_query << 48;
+        key = pt_hash_pair(0, kind);
     }
     pt_u64 *slot = pt_map_at(&network->by_text, key);
     if (!*slot) {

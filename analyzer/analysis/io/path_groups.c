@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "util/auto.h"
+#include "util/hash.h"
 #include "util/mem.h"
 #include "util/str.h"
 #include "util/text/fold.h"
@@ -36,7 +37,7 @@ pt_u32 pt_file_groups_of(struct pt_file_groups *groups, pt_u32 stage, const char
     PT_AUTO(pt_str_fini) struct pt_str folded = {0};
     pt_fold_numbers(&folded, path);
     const char *name = pt_intern_text(&groups->paths, pt_str_text(&folded));
-    const pt_u64 key = (pt_u64)stage << 48 ^ (uintptr_t)name;
+    const pt_u64 key = pt_hash_pair((uintptr_t)name, stage);
     if (groups->n >= MAX_GROUPS && !pt_map_find(&groups->by_path, key))
         return 0;
     pt_u64 *slot = pt_map_at(&groups->by_path, key);

@@ -16,6 +16,7 @@
 #include "model/holes.h"
 #include "profile/first_rank.h"
 #include "profile/histogram.h"
+#include "util/hash.h"
 #include "util/whole.h"
 
 enum {
@@ -134,7 +135,7 @@ static const char *family_of(struct ranges *ranges, const char *text)
 static pt_u32 range_of(struct ranges *ranges, pt_u32 stage, const char *text)
 {
     const char *name = ranges->n < MAX_NAMES ? family_of(ranges, text ? text : "(unknown)") : NULL;
-    pt_u64 *slot = pt_map_at(&ranges->by_name, (pt_u64)stage << 48 ^ (pt_u64)(uintptr_t)name);
+    pt_u64 *slot = pt_map_at(&ranges->by_name, pt_hash_pair((uintptr_t)name, stage));
     if (!*slot) {
         pt_vec_push(ranges, ((struct range){.name = name ? name : "(other ranges)", .stage = stage}));
         ranges->items[ranges->n - 1].durations = pt_calloc(1, sizeof(struct pt_histogram));

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "proftrace/payloads.h"
+#include "util/hash.h"
 
 enum {
     MOST_NAMES = 1024,
@@ -38,8 +39,11 @@ static struct pt_phase_process *process_of(struct pt_phase_sums *sums, const str
 
 static struct pt_phase_sum *named_of(struct pt_phase_sums *sums, pt_u32 stage, enum pt_phase kind, const char *name)
 {
-    const char *kept = sums->named.n < MOST_NAMES ? name : NULL;
-    pt_u64 *slot = pt_map_at(&sums->by_name, ((pt_u64)stage << 8 | kind) << 48 ^ (pt_u64)(uintptr_t)kept);
+    const pt_u64 of_stage = (pt_u64)stage << 8 | kind;
+    const bool is_kept =
+        sums->named.n < MOST_NAMES || pt_map_find(&sums->by_name, pt_hash_pair((uintptr_t)name, of_stage));
+    const char *kept = is_kept ? name : NULL;
+    pt_u64 *slot = pt_map_at(&sums->by_name, pt_hash_pair((uintptr_t)kept, of_stage));
     if (!*slot) {
         pt_vec_push(&sums->named,
                     ((struct pt_named_phase){.stage = stage, .kind = kind, .name = kept ? kept : "(others)"}));

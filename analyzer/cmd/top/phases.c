@@ -15,6 +15,7 @@
 #include "decode/phase_names.h"
 #include "merge/feed.h"
 #include "util/auto.h"
+#include "util/hash.h"
 #include "util/mem.h"
 
 enum { MAX_DEPTH = 16, MAX_THREADS = 4096, MOST_EVENTS = 300000 };
@@ -40,7 +41,7 @@ static pt_u64 key_of(const struct pt_process *process)
 
 static struct pt_top_thread *thread_of(struct pt_top_phases *phases, const struct pt_event *e)
 {
-    const pt_u64 key = (key_of(e->process) * 31 + e->thread->slot) * 31 + e->thread->life;
+    const pt_u64 key = pt_hash_pair(key_of(e->process), (pt_u64)e->thread->slot << 32 | e->thread->life);
     uint64_t *place = pt_map_at(&phases->by_thread, key);
     if (!*place && phases->threads.n < MAX_THREADS) {
         struct pt_top_thread *thread = pt_calloc(1, sizeof *thread);
