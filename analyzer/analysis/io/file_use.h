@@ -14,6 +14,7 @@ struct pt_layer_use { /* descriptors, or stdio */
     pt_u64 around_ns; /* short gaps between reads */
     pt_u64 writes, write_bytes, write_ns;
     struct pt_coverage coverage;
+    pt_u64 unplaced_bytes; /* read where nobody knows: counted as read once */
     pt_u32 opens;
 };
 
@@ -33,7 +34,7 @@ struct pt_file_use {
 /* Coverage is known in pieces of 4 KiB and more: no more was distinct than was read. */
 static inline pt_u64 pt_layer_distinct(const struct pt_layer_use *layer)
 {
-    const pt_u64 covered = pt_coverage_bytes(&layer->coverage);
+    const pt_u64 covered = pt_coverage_bytes(&layer->coverage) + layer->unplaced_bytes;
     return covered < layer->read_bytes ? covered : layer->read_bytes;
 }
 
@@ -47,7 +48,7 @@ static inline pt_u64 pt_layer_read_again(const struct pt_layer_use *layer)
 static inline pt_u64 pt_file_distinct(const struct pt_file_use *f)
 {
     const struct pt_coverage both = pt_coverage_of_both(f->fd.coverage, f->stdio.coverage);
-    const pt_u64 covered = pt_coverage_bytes(&both);
+    const pt_u64 covered = pt_coverage_bytes(&both) + f->fd.unplaced_bytes + f->stdio.unplaced_bytes;
     const pt_u64 of_layers = pt_layer_distinct(&f->fd) + pt_layer_distinct(&f->stdio);
     return covered < of_layers ? covered : of_layers;
 }

@@ -14,26 +14,17 @@
 #include "facts/code_kind.h"
 #include "facts/call_class.h"
 #include "call_gaps.h"
+#include "descriptors.h"
 #include "file_results.h"
 #include "file_table.h"
 
 enum { MAX_FILES = 200000, SMALL_READ_BYTES = 4096 };
 
-struct descriptor {
-    pt_u32 path; /* string id that the file was found by */
-    pt_u32 file;
-    pt_u64 position_bytes, n_reads;
-    pt_u64 first_ns, first_bytes; /* of a small read that may be of the whole file */
-};
-
 struct files {
     struct pt_profile *profile;
     PT_VEC(struct pt_file_use);
     struct pt_file_table table;
-    struct pt_id_map by_fd[2]; /* process, descriptor -> index in descriptors, plus 1: descriptor layer and stdio */
-    struct {
-        PT_VEC(struct descriptor);
-    } descriptors;
+    struct pt_descriptors descriptors;
     struct pt_gaps small_gaps, read_gaps;
     struct pt_file_groups groups;
 };
@@ -98,29 +89,24 @@ static pt_i64 file_of_id(struct files *files, struct pt_process *process, pt_u32
     return row.number;
 }
 
-static struct descriptor *descriptor_slot(struct files *files, const struct pt_event *e, pt_i32 fd, bool stdio)
-{
-    pt_u64 *slot = pt_id_map_at(&files->by_fd[stdio], e->process->index, (pt_u32)fd);
-    if (!*slot) {
-        pt_vec_push(&files->descriptors, (struct descriptor){0});
-        *slot = files->descriptors.n;
-    }
-    return &files->descriptors.items[*slot - 1];
-}
+/* A descriptor, the file that it is of, and what it has open there. */
+struct use {
+    struct pt_file_use *file; /* NULL = its path is not known */
+    struct pt_open_file *open;
+};
 
-/* The descriptor of an event, made on the way when its open was not seen. NULL when its path is unknown. */
-static struct descriptor *descriptor_of(struct files *files, const struct pt_event *e, pt_u32 path, bool stdio)
+/* Of an event's descriptor. */
+static struct use use_of(struct files *files, const struct pt_event *e, pt_u32 path, bool is_stdio)
 {
     if (!path)
-        return NULL;
-    struct descriptor *d = descriptor_slot(files, e, e->tag, stdio);
-    if (d->path == path)
-        return d;
-    const pt_i64 file = file_of_id(files, e->process, path, 0);
-    if (file < 0)
-        return NULL;
-    *d = (struct descriptor){.path = path, .file = (pt_u32)file};
-    return d;
+        return (struct use){0};
+    struct pt_descriptor *d =
+        pt_descriptor_used(&files->descriptors, e, (struct pt_descriptor_id){e->tag, is_stdio}, path);
+    if (!d->file)
+        d->file = (pt_u32)(file_of_id(files, e->process, path, 0) + 1);
+    if (!d->file)
+        return (struct use){0};
+    return (struct use){&files->items[d->file - 1], pt_descriptor_open_file(&files->descriptors, d)};
 }
 
 static void opened(struct files *files, const struct pt_event *e, pt_u32 path, pt_u32 dir_path, bool stdio)
@@ -135,8 +121,8 @@ static void opened(struct files *files, const struct pt_event *e, pt_u32 path, p
         return;
     }
     (stdio ? &f->stdio : &f->fd)->opens++;
-    struct descriptor *d = descriptor_slot(files, e, stdio ? e->tag : e->result, stdio);
-    *d = (struct descriptor){.path = path, .file = (pt_u32)file};
+    const struct pt_descriptor_id id = {stdio ? e->tag : e->result, stdio};
+    pt_descriptor_opened(&files->descriptors, e, id, path, dir_path)->file = (pt_u32)file + 1;
 }
 
 struct transfer {
@@ -145,100 +131,116 @@ struct transfer {
     const pt_u64 *offset_bytes; /* NULL = where the one before ended */
 };
 
-static void was_small(struct pt_file_use *f, struct descriptor *d, pt_u64 ns, pt_u64 bytes, pt_u64 around_ns)
+static void was_small(struct use use, pt_u64 ns, pt_u64 bytes, pt_u64 around_ns)
 {
-    if (d->n_reads == 1) {
-        d->first_ns = ns;
-        d->first_bytes = bytes;
+    struct pt_file_use *f = use.file;
+    struct pt_open_file *open = use.open;
+    if (open->n_reads == 1) {
+        open->first_ns = ns;
+        open->first_bytes = bytes;
         return;
     }
-    f->small_reads += d->first_bytes ? 2 : 1;
-    f->small_read_ns += d->first_ns + ns;
-    f->small_read_bytes += d->first_bytes + bytes;
+    f->small_reads += open->first_bytes ? 2 : 1;
+    f->small_read_ns += open->first_ns + ns;
+    f->small_read_bytes += open->first_bytes + bytes;
     f->small_around_ns += around_ns;
-    d->first_ns = d->first_bytes = 0;
+    open->first_ns = open->first_bytes = 0;
 }
 
-static void was_read(struct files *files, const struct pt_event *e, struct descriptor *d, struct transfer read)
+/* Where nobody knows where bytes lie, they may be others than those that were read before. */
+static void cover(struct pt_layer_use *layer, struct pt_open_file *open, struct transfer read)
 {
-    struct pt_file_use *f = &files->items[d->file];
+    if (read.offset_bytes)
+        pt_coverage_add(&layer->coverage, *read.offset_bytes, read.bytes);
+    else if (open->is_placed)
+        pt_coverage_add(&layer->coverage, open->position_bytes, read.bytes);
+    else
+        layer->unplaced_bytes += read.bytes;
+    if (!read.offset_bytes)
+        open->position_bytes += read.bytes;
+}
+
+static void was_read(struct files *files, const struct pt_event *e, struct use use, struct transfer read)
+{
+    struct pt_file_use *f = use.file;
     struct pt_layer_use *layer = read.is_stdio ? &f->stdio : &f->fd;
     f->reader = e->process->index + 1;
     layer->reads++;
     layer->read_bytes += read.bytes;
     layer->read_ns += (pt_u64)e->duration_ns;
     pt_file_groups_add(&files->groups, f->group, e->duration_ns);
-    const bool is_first = !d->n_reads++;
+    const bool is_first = !use.open->n_reads++;
     layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_unseekable,
                                       is_first ? LONGEST_OPEN_GAP_NS : LONGEST_SMALL_GAP_NS + e->duration_ns);
     const pt_u64 around_ns =
         pt_gap_of_interpreter(&files->small_gaps, e, read.is_small && !f->is_unseekable, LONGEST_SMALL_GAP_NS);
     if (f->is_unseekable)
         return;
-    pt_coverage_add(&layer->coverage, read.offset_bytes ? *read.offset_bytes : d->position_bytes, read.bytes);
-    if (!read.offset_bytes)
-        d->position_bytes += read.bytes;
+    cover(layer, use.open, read);
     if (read.is_small && read.bytes)
-        was_small(f, d, (pt_u64)e->duration_ns, read.bytes, around_ns);
+        was_small(use, (pt_u64)e->duration_ns, read.bytes, around_ns);
 }
 
-static void was_written(struct files *files, const struct pt_event *e, struct descriptor *d, bool stdio, pt_u64 bytes,
+static void was_written(struct files *files, const struct pt_event *e, struct use use, bool stdio, pt_u64 bytes,
                         bool moves)
 {
-    struct pt_file_use *f = &files->items[d->file];
+    struct pt_file_use *f = use.file;
     struct pt_layer_use *layer = stdio ? &f->stdio : &f->fd;
     layer->writes++;
     layer->write_bytes += bytes;
     layer->write_ns += (pt_u64)e->duration_ns;
     pt_file_groups_add(&files->groups, f->group, e->duration_ns);
     if (moves)
-        d->position_bytes += bytes;
+        use.open->position_bytes += bytes;
 }
 
 /* All transfers of the descriptor layer have { i32 result, u32 path, u64 extra } as io_read has. */
 static void transfer(struct files *files, const struct pt_event *e)
 {
     const struct pt_ev_io_read *fields = (const struct pt_ev_io_read *)(const void *)e->payload;
-    struct descriptor *d = descriptor_of(files, e, fields->path, false);
-    if (!d || fields->result < 0)
+    const struct use use = use_of(files, e, fields->path, false);
+    if (!use.file || fields->result < 0)
         return;
     const pt_u64 bytes = (pt_u64)fields->result, extra = fields->requested_bytes;
     struct transfer read = {.bytes = bytes, .is_small = bytes < SMALL_READ_BYTES};
     switch (e->desc->kind) {
     case PT_KIND_io_read:
         read.is_small = extra < SMALL_READ_BYTES;
-        was_read(files, e, d, read);
+        was_read(files, e, use, read);
         break;
     case PT_KIND_io_readv:
-        was_read(files, e, d, read);
+        was_read(files, e, use, read);
         break;
     case PT_KIND_io_pread:
     case PT_KIND_io_preadv:
         read.offset_bytes = &extra;
-        was_read(files, e, d, read);
+        was_read(files, e, use, read);
         break;
     default:
-        was_written(files, e, d, false, bytes, e->desc->kind == PT_KIND_io_write || e->desc->kind == PT_KIND_io_writev);
+        was_written(files, e, use, false, bytes,
+                    e->desc->kind == PT_KIND_io_write || e->desc->kind == PT_KIND_io_writev);
     }
 }
 
 static void stdio_transfer(struct files *files, const struct pt_event *e)
 {
     const struct pt_ev_stdio_read *fields = (const struct pt_ev_stdio_read *)(const void *)e->payload;
-    struct descriptor *d = descriptor_of(files, e, fields->path, true);
-    if (!d || fields->bytes < 0)
+    const struct use use = use_of(files, e, fields->path, true);
+    if (!use.file || fields->bytes < 0)
         return;
     if (e->desc->kind == PT_KIND_stdio_read)
-        was_read(files, e, d, (struct transfer){.is_stdio = true, .bytes = (pt_u64)fields->bytes});
+        was_read(files, e, use, (struct transfer){.is_stdio = true, .bytes = (pt_u64)fields->bytes});
     else
-        was_written(files, e, d, true, (pt_u64)fields->bytes, true);
+        was_written(files, e, use, true, (pt_u64)fields->bytes, true);
 }
 
 static void move(struct files *files, const struct pt_event *e, pt_u32 path, bool stdio, pt_u64 position_bytes)
 {
-    struct descriptor *d = descriptor_of(files, e, path, stdio);
-    if (d)
-        d->position_bytes = position_bytes;
+    const struct use use = use_of(files, e, path, stdio);
+    if (!use.file)
+        return;
+    use.open->position_bytes = position_bytes;
+    use.open->is_placed = true;
 }
 
 static void seeked(struct files *files, const struct pt_event *e)
@@ -294,6 +296,9 @@ static void event(void *state, const struct pt_event *e)
     case PT_KIND_stdio_open:
         opened(files, e, pt_event_as(e, stdio_open)->path, 0, true);
         break;
+    case PT_KIND_io_dup:
+        pt_descriptor_duplicated(&files->descriptors, e, e->result, pt_event_as(e, io_dup)->path);
+        break;
     default:
         used(files, e);
     }
@@ -305,10 +310,8 @@ static void finish(void *state, struct pt_profile *profile)
     pt_file_results(profile, &files->groups, files->items, files->n);
     pt_file_groups_fini(&files->groups);
     free(files->items);
-    free(files->descriptors.items);
+    pt_descriptors_fini(&files->descriptors);
     pt_file_table_fini(&files->table);
-    pt_id_map_fini(&files->by_fd[0]);
-    pt_id_map_fini(&files->by_fd[1]);
     pt_gaps_fini(&files->small_gaps);
     pt_gaps_fini(&files->read_gaps);
 }
