@@ -11,9 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/auto.h"
 #include "block.h"
 
-enum { MAX_AREA_TAIL = 64 << 20, MAX_DEFINITION_BYTES = 1 << 20, MAX_SLOT = 65535 };
+enum {
+    MAX_AREA_TAIL = 64 << 20,
+    MAX_DEFINITION_BYTES = 1 << 20,
+    MOST_LOOKS = 16, /* at bytes of damaged definitions, on average */
+    MAX_SLOT = 65535,
+};
 
 /* The slot's entry, made if there is none. */
 static struct pt_trace_slot *slot_at(struct pt_trace_file *file, pt_u32 slot)
@@ -62,18 +68,28 @@ static bool checksum_holds(const struct pt_def *def, const pt_u8 *payload)
 #endif
 }
 
-/* One definition at `at`; its whole length in the file, or 0 when there is none. */
-static pt_u64 take_definition(struct pt_trace_file *file, pt_u32 slot, const pt_u8 *at, pt_u64 left)
+static bool definition_is_sane(const struct pt_def *def, pt_u64 left)
+{
+    const pt_u64 bytes = def->commit >> 32;
+    return (pt_u32)def->commit == PT_DEF_MAGIC && bytes >= sizeof *def && bytes <= left && bytes % 8 == 0 &&
+           def->payload_bytes <= bytes - sizeof *def && def->payload_bytes <= MAX_DEFINITION_BYTES;
+}
+
+/* One definition at `at`; its whole length in the file, or 0 when there is none. What it says of itself may be wrong:
+ * what was looked at for nothing is added to `wasted_bytes`. */
+static pt_u64 take_definition(struct pt_trace_file *file, pt_u32 slot, const pt_u8 *at, pt_u64 left,
+                              pt_u64 *wasted_bytes)
 {
     struct pt_def def;
     if (left < sizeof def)
         return 0;
     memcpy(&def, at, sizeof def);
-    const pt_u64 bytes = def.commit >> 32;
-    if ((pt_u32)def.commit != PT_DEF_MAGIC || bytes < sizeof def || bytes > left || bytes % 8 ||
-        def.payload_bytes > bytes - sizeof def || def.payload_bytes > MAX_DEFINITION_BYTES ||
-        !checksum_holds(&def, at + sizeof def))
+    if (!definition_is_sane(&def, left))
         return 0;
+    if (!checksum_holds(&def, at + sizeof def)) {
+        *wasted_bytes += def.payload_bytes;
+        return 0;
+    }
     pt_vec_push(&file->definitions,
                 ((struct pt_definition){
                     .type = def.type,
@@ -83,7 +99,7 @@ static pt_u64 take_definition(struct pt_trace_file *file, pt_u32 slot, const pt_
                     .ticks = def.ticks,
                     .payload = (const pt_u8 *)pt_arena_text(&file->arena, at + sizeof def, def.payload_bytes),
                 }));
-    return bytes;
+    return def.commit >> 32;
 }
 
 /* Definitions of one piece of the file that has no hole. */
@@ -92,8 +108,10 @@ static void scan_piece(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset, p
     pt_u8 *buffer = pt_malloc(bytes);
     bytes = pt_trace_file_read(file, offset, buffer, bytes);
     bool in_damage = false;
-    for (pt_u64 at = 0; at + 8 <= bytes;) {
-        const pt_u64 taken = take_definition(file, slot, buffer + at, bytes - at);
+    pt_u64 wasted_bytes = 0;
+    /* Each 32 bytes may say that they begin a mebibyte: hours of checksums in 64 MiB. */
+    for (pt_u64 at = 0; at + 8 <= bytes && wasted_bytes <= bytes * MOST_LOOKS;) {
+        const pt_u64 taken = take_definition(file, slot, buffer + at, bytes - at, &wasted_bytes);
         pt_u32 magic;
         memcpy(&magic, buffer + at, 4);
         if (taken) {
@@ -127,47 +145,77 @@ static void scan_definitions(struct pt_trace_file *file, pt_u32 slot, pt_u64 off
     }
 }
 
-/* From a place without a block: the next place in the segment that looks like one, or `end`. */
-static pt_u64 find_block(struct pt_trace_file *file, pt_u64 at, pt_u64 end)
+/* What was read last in the search for a block: damage that comes every few bytes is looked at once. */
+struct window {
+    pt_u8 *bytes;
+    pt_u64 from, n;
+};
+
+static void window_free(struct window *window)
+{
+    free(window->bytes);
+}
+
+static bool has_header(const struct window *window, pt_u64 at)
+{
+    return at >= window->from && at + sizeof(struct pt_block) <= window->from + window->n;
+}
+
+/* The header that lies at `at`, of which there may be a part. */
+static pt_u64 look(const struct pt_trace_file *file, struct window *window, pt_u64 at, struct pt_block *ret_block)
 {
     enum { WINDOW = 64 * 1024 };
-    pt_u8 *window = pt_malloc(WINDOW);
-    pt_u64 found = end;
-    while (at < end && found == end) {
-        const pt_u64 data = next_data(file, at) & ~(pt_u64)(PT_BLOCK_ALIGN - 1);
-        at = data > at ? data : at;
-        if (at >= end)
-            break;
-        const pt_u64 want = end - at < WINDOW ? end - at : WINDOW;
-        const pt_u64 got = pt_trace_file_read(file, at, window, want);
-        for (pt_u64 i = 0; i + 4 <= got; i += PT_BLOCK_ALIGN) {
-            pt_u32 magic;
-            memcpy(&magic, window + i, 4);
-            if (magic == PT_BLOCK_MAGIC) {
-                found = at + i;
-                break;
-            }
-        }
-        if (got < want)
-            break;
-        at += WINDOW;
+    if (!has_header(window, at)) {
+        window->bytes = window->bytes ? window->bytes : pt_malloc(WINDOW);
+        window->from = at;
+        window->n = pt_trace_file_read(file, at, window->bytes, WINDOW);
     }
-    free(window);
-    return found;
+    const pt_u64 left = window->from + window->n - at, n = left < sizeof *ret_block ? left : sizeof *ret_block;
+    *ret_block = (struct pt_block){0};
+    memcpy(ret_block, window->bytes + (at - window->from), n);
+    return n;
+}
+
+/* `left` bytes follow its header in the segment. */
+static bool is_block(const struct pt_block *block, pt_u64 at, pt_u64 left)
+{
+    return pt_block_is_sane(block, left) && block->slot <= MAX_SLOT && at < PT_BLOCK_MAX_OFFSET;
+}
+
+/* From a place without a block: the next one in the segment, or `end`. */
+static pt_u64 find_block(struct pt_trace_file *file, struct window *window, pt_u64 at, pt_u64 end)
+{
+    struct pt_block block;
+    while (at + sizeof block <= end) {
+        if (!has_header(window, at)) {
+            const pt_u64 data = next_data(file, at) & ~(pt_u64)(PT_BLOCK_ALIGN - 1);
+            at = data > at ? data : at;
+            if (at + sizeof block > end)
+                break;
+        }
+        if (look(file, window, at, &block) < sizeof block)
+            break;
+        if (is_block(&block, at, end - at - sizeof block))
+            return at;
+        file->corrupt_blocks += block.commit == PT_BLOCK_MAGIC;
+        at += PT_BLOCK_ALIGN;
+    }
+    return end;
 }
 
 static void scan_blocks(struct pt_trace_file *file, pt_u32 segment, pt_u64 offset, pt_u64 bytes)
 {
+    PT_AUTO(window_free) struct window window = {0};
     const pt_u64 end = offset + bytes;
     pt_u64 at = offset + sizeof(struct pt_segment);
     while (at + sizeof(struct pt_block) <= end) {
         struct pt_block block;
         if (pt_trace_file_read(file, at, &block, sizeof block) < sizeof block)
             return;
-        if (!pt_block_is_sane(&block, end - at - sizeof block) || block.slot > MAX_SLOT || at >= PT_BLOCK_MAX_OFFSET) {
+        if (!is_block(&block, at, end - at - sizeof block)) {
             if (block.commit == PT_BLOCK_MAGIC)
                 file->corrupt_blocks++;
-            at = find_block(file, at + PT_BLOCK_ALIGN, end);
+            at = find_block(file, &window, at + PT_BLOCK_ALIGN, end);
             continue;
         }
         pt_slot_blocks_add(&slot_at(file, block.slot)->blocks[block.buffer], &block, at, segment);
