@@ -43,10 +43,8 @@ void pt_heap_growth_of_sites(struct pt_heap_process *p, const struct pt_process 
 {
     struct pt_heap_growth *growth = &p->growth;
     double seen_bytes = 0, exact_bytes = 0;
-    for (size_t i = 0; i < sites->n; i++) {
-        struct pt_heap_site *site = &sites->items[i];
-        if (site->process != process)
-            continue;
+    struct pt_heap_site *site = NULL;
+    while ((site = pt_heap_site_next(sites, process, site))) {
         site->growth_bytes = pt_heap_site_live(site, growth->rise.to) - pt_heap_site_live(site, growth->rise.from);
         if (site->size_class == PT_SITE_OF_OBJECTS) {
             growth->objects_bytes += site->growth_bytes > 0 ? site->growth_bytes : 0;

@@ -99,6 +99,9 @@ bool pt_heap_steady_rise(const double floor_bytes[PT_LEVEL_BUCKETS], pt_u32 firs
 {
     const pt_u32 half = (PT_LEVEL_BUCKETS - first) / 2, least = half > 8 ? half : 8;
     struct pt_heap_rise best = {0};
+    *ret_rise = best;
+    if (pt_heap_largest_rise(floor_bytes) <= 0)
+        return false; /* as that of each of a hundred thousand processes without an event of the heap */
     for (pt_u32 from = first; from + least < PT_LEVEL_BUCKETS; from++) {
         struct line line = {0};
         for (pt_u32 to = from; to < PT_LEVEL_BUCKETS; to++) {

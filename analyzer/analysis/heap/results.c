@@ -420,7 +420,7 @@ void pt_heap_results(struct pt_profile *profile, struct pt_heap_processes *proce
         const struct pt_heap_process *p = pt_heap_process_found(processes, sites->items[i].process);
         pt_heap_site_at_peak(&sites->items[i], p->n_peaks);
         pt_heap_site_calibrate(&sites->items[i], pt_heap_site_scale(&sites->items[i], p->sampled_of_class));
-        if (pt_heap_trend_grows(&sites->trends.items[sites->items[i].trend]))
+        if (!sites->items[i].is_shared && pt_heap_trend_grows(&sites->trends.items[sites->items[i].trend]))
             sites->items[i].growing_bytes = sites->items[i].bytes;
     }
     if (sites->n)

@@ -43,6 +43,8 @@ struct pt_heap_site {
     double growing_bytes;           /* `bytes`, where those of its stacks become larger; 0 until that is known */
     pt_u32 n_ups, n_downs;          /* of its samples: larger, or smaller, than the one before of these stacks */
     pt_u32 trend;                   /* index of that of its stacks */
+    pt_u32 next;                    /* index of the next one of the process, from the last one the first one */
+    bool is_shared;                 /* of whatever there was no room for: sums alone, of no process's own life */
     float live_at[PT_SITE_BUCKETS]; /* bytes, at the end of each bucket of the process's life */
     pt_u32 bucket;                  /* the one that is not over */
 };
@@ -62,10 +64,17 @@ struct pt_heap_sites {
     struct pt_map by_pair;  /* process and number of the pair of stacks -> index in trends, plus 1 */
     struct pt_map by_stack; /* process, number of the pair of stacks, size class -> index, plus 1 */
     struct pt_map pairs;    /* native stack and Python's -> number */
+    struct pt_map last_of;  /* process -> index of the last one, plus 1 */
+    struct pt_map shared;   /* stage, size class -> index, plus 1 */
 };
 
+/* Where there are too many, the samples of a stage and size class share one. */
 pt_u32 pt_heap_site_of(struct pt_heap_sites *sites, const struct pt_heap_site *wanted);
 void pt_heap_sites_fini(struct pt_heap_sites *sites);
+
+/* The next site of a process, NULL = the first one, in the order in which they came; NULL = there are no more. */
+struct pt_heap_site *pt_heap_site_next(const struct pt_heap_sites *sites, const struct pt_process *process,
+                                       const struct pt_heap_site *before);
 
 /* What makes the estimates of all sites of a size class agree with the exact count of its allocations, given what the
  * samples of each class stand for. */
