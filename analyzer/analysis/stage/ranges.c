@@ -113,8 +113,7 @@ static struct user_thread *thread_of(struct ranges *ranges, const struct pt_even
     pt_u64 *slot = pt_map_at(&ranges->by_thread, (pt_u64)(uintptr_t)e->thread);
     if (!*slot) {
         struct user_thread *thread = pt_calloc(1, sizeof *thread);
-        thread->thread = e->thread;
-        thread->step_ns = -1;
+        *thread = (struct user_thread){.thread = e->thread, .step_ns = -1};
         pt_vec_push(&ranges->threads, thread);
         *slot = ranges->threads.n;
     }
