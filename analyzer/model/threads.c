@@ -325,7 +325,8 @@ static void fill_slot(struct pt_process_data *data, const struct pt_trace_slot *
     struct snapshot *before = &work->before, *then = &work->then, *now = &work->now;
     pt_trace_slot_area(slot, &work->area);
     find_lives(data, slot, area);
-    pt_threads_find_holes(data, slot, p->threads + first, p->n_threads - first);
+    if (p->n_threads > first)
+        pt_threads_find_holes(data, slot, p->threads + first, p->n_threads - first);
     const struct pt_heap_totals heap = heap_of(area);
     take_current(data, slot, area, &heap, now);
     for (int r = 0; r < PT_KIND__COUNT; r++)
