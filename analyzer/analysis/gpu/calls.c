@@ -51,11 +51,11 @@ const struct pt_gpu_call *pt_gpu_call_find(const struct pt_gpu *gpu, const struc
 
 void pt_gpu_sum_add(struct pt_gpu *gpu, struct pt_gpu_summed of, pt_i64 duration_ns, bool is_error)
 {
-    pt_u64 key = pt_gpu_mix((uintptr_t)of.name, (pt_u64)of.stage << 40 | (pt_u64)of.what << 32 | of.kind);
+    pt_u64 key = pt_hash_pair((uintptr_t)of.name, (pt_u64)of.stage << 40 | (pt_u64)of.what << 32 | of.kind);
     if (gpu->sums.n >= PT_GPU_MOST_SUMS && !pt_map_find(&gpu->by_sum, key)) {
         of.name = "(others)";
         of.kind = 0;
-        key = pt_gpu_mix((uintptr_t)of.name, (pt_u64)of.stage << 40 | (pt_u64)of.what << 32);
+        key = pt_hash_pair((uintptr_t)of.name, (pt_u64)of.stage << 40 | (pt_u64)of.what << 32);
     }
     pt_u64 *slot = pt_map_at(&gpu->by_sum, key);
     if (!*slot) {

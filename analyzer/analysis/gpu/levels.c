@@ -93,7 +93,7 @@ struct pt_gpu_pool *pt_gpu_pool_of(struct pt_gpu *gpu, const struct pt_process *
                                    pt_u32 device)
 {
     struct pt_gpu_levels *own = gpu->levels;
-    const pt_u64 key = pt_gpu_mix((uintptr_t)name, (pt_u64)process->index << 32 | device);
+    const pt_u64 key = pt_hash_pair((uintptr_t)name, (pt_u64)process->index << 32 | device);
     const pt_u64 *known = name ? pt_map_find(&own->by_pool, key) : NULL;
     if (known)
         return &own->pools.items[*known - 1];

@@ -128,7 +128,7 @@ static struct pt_gpu_holding *holding_of(struct pt_gpu_memories *own, const stru
 static pt_u32 memory_of(struct pt_gpu *gpu, pt_u32 stage, const char *place)
 {
     struct pt_gpu_memories *own = gpu->memory;
-    pt_u64 *slot = pt_map_at(&own->by_place, pt_gpu_mix((uintptr_t)place, stage));
+    pt_u64 *slot = pt_map_at(&own->by_place, pt_hash_pair((uintptr_t)place, stage));
     if (!*slot) {
         pt_vec_push(&own->places, ((struct pt_gpu_memory){.stage = stage, .place = place}));
         *slot = own->places.n;
@@ -222,7 +222,7 @@ void pt_gpu_memory_wrapped(struct pt_gpu *gpu, const struct pt_event *e)
     if (e->result < 0 || !call->addr)
         return;
     begin(gpu, e);
-    const pt_u64 key = pt_gpu_mix(call->addr, e->process->index) | 1;
+    const pt_u64 key = pt_hash_pair(call->addr, e->process->index) | 1;
     struct pt_heap_block *block = pt_block_find(&gpu->memory->blocks, key);
     if (block) {
         change_place(gpu, e, kind_name(block->owner), -(pt_i64)block->size_bytes, true, &holding);

@@ -57,7 +57,7 @@ static pt_u32 sum_of(struct pt_gpu *gpu, const struct pt_event *e)
     const char *name =
         own->sums.n < MOST_SUMS ? pt_gpu_range_name(gpu, e->process, e->aux, &is_step) : "(other ranges)";
     name = name ? name : "(unknown)";
-    pt_u64 *slot = pt_map_at(&own->by_name, pt_gpu_mix((uintptr_t)name, stage));
+    pt_u64 *slot = pt_map_at(&own->by_name, pt_hash_pair((uintptr_t)name, stage));
     if (!*slot) {
         pt_vec_push(&own->sums, ((struct pt_gpu_overlap_sum){.stage = stage, .name = name}));
         *slot = own->sums.n;

@@ -42,7 +42,7 @@ static void note_ranging(struct pt_gpu *gpu, const struct pt_thread *thread, boo
 
 static pt_u32 node_at(struct pt_gpu *gpu, pt_u32 stage, pt_u32 parent, const char *name)
 {
-    const pt_u64 key = pt_gpu_mix((uintptr_t)name, (pt_u64)stage << 32 | parent);
+    const pt_u64 key = pt_hash_pair((uintptr_t)name, (pt_u64)stage << 32 | parent);
     const pt_u64 *known = pt_map_find(&gpu->by_node, key);
     if (known)
         return (pt_u32)*known;

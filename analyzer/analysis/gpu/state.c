@@ -29,7 +29,7 @@ pt_u64 pt_gpu_text_hash(const char *text)
     pt_u64 hash = 0xcbf29ce484222325ull;
     for (; *text; text++)
         hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-    return pt_gpu_mix(hash, 0) | 1;
+    return pt_hash_pair(hash, 0) | 1;
 }
 
 /* "/data/images-000042.jpg" becomes "/data/images-*.jpg": a thousand files of a data set are one place. */
@@ -105,9 +105,9 @@ struct pt_gpu_device *pt_gpu_device_at(struct pt_gpu *gpu, const struct pt_proce
 {
     const pt_u32 stage = pt_gpu_stage_of(gpu, process);
     const pt_u64 *id = pt_map_find(&gpu->device_ids, (pt_u64)process->index << 32 | number);
-    pt_u64 key = pt_gpu_mix(stage, id ? *id : number);
+    pt_u64 key = pt_hash_pair(stage, id ? *id : number);
     if (gpu->devices.n >= PT_GPU_MOST_DEVICES && !pt_map_find(&gpu->by_device, key))
-        key = pt_gpu_mix(stage, ~0ull);
+        key = pt_hash_pair(stage, ~0ull);
     pt_u64 *slot = pt_map_at(&gpu->by_device, key);
     if (!*slot) {
         struct pt_gpu_device *device = pt_calloc(1, sizeof *device);
@@ -128,12 +128,12 @@ struct pt_gpu_device *pt_gpu_device_named(struct pt_gpu *gpu, const struct pt_pr
 {
     const pt_u32 stage = pt_gpu_stage_of(gpu, process);
     if (uuid && gpu->device_ids.n < PT_GPU_MOST_TEXTS) {
-        const pt_u64 *unnamed = pt_map_find(&gpu->by_device, pt_gpu_mix(stage, number));
+        const pt_u64 *unnamed = pt_map_find(&gpu->by_device, pt_hash_pair(stage, number));
         const pt_u64 id_of_uuid = pt_gpu_text_hash(uuid);
         const pt_u64 slot = unnamed && *unnamed && !gpu->devices.items[*unnamed - 1]->is_named ? *unnamed : 0;
         *pt_map_at(&gpu->device_ids, (pt_u64)process->index << 32 | number) = id_of_uuid;
-        if (slot && !pt_map_find(&gpu->by_device, pt_gpu_mix(stage, id_of_uuid)))
-            *pt_map_at(&gpu->by_device, pt_gpu_mix(stage, id_of_uuid)) = slot;
+        if (slot && !pt_map_find(&gpu->by_device, pt_hash_pair(stage, id_of_uuid)))
+            *pt_map_at(&gpu->by_device, pt_hash_pair(stage, id_of_uuid)) = slot;
     }
     struct pt_gpu_device *device = pt_gpu_device_at(gpu, process, number, NULL);
     device->is_named = uuid != NULL;
@@ -149,7 +149,7 @@ pt_u32 pt_gpu_place_at(struct pt_gpu *gpu, const struct pt_gpu_place *wanted)
         const pt_u64 what = (pt_u64)place.device << 16 | (pt_u64)place.cause << 8 | place.inner;
         const pt_u64 who = (pt_u64)place.holder_tid << 32 | place.tid;
         const pt_u64 key =
-            pt_gpu_mix(pt_gpu_mix(what, who), pt_gpu_mix((uintptr_t)place.text, (uintptr_t)place.process));
+            pt_hash_pair(pt_hash_pair(what, who), pt_hash_pair((uintptr_t)place.text, (uintptr_t)place.process));
         const pt_u64 *known = pt_map_find(&gpu->by_place, key);
         if (known)
             return (pt_u32)*known - 1;

@@ -14,6 +14,7 @@
 #include "facts/time_union.h"
 #include "profile/histogram.h"
 #include "profile/profile.h"
+#include "util/hash.h"
 #include "util/id_map.h"
 #include "causes.h"
 
@@ -306,13 +307,6 @@ struct pt_gpu {
     struct pt_intern texts;
     struct pt_gpu_host **hosts; /* the CPU profile, by stage: gpu/host.c */
 };
-
-static inline pt_u64 pt_gpu_mix(pt_u64 a, pt_u64 b)
-{
-    pt_u64 x = (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
-    x ^= x >> 32;
-    return x * 0xc4ceb9fe1a85ec53ull ^ x >> 29;
-}
 
 /* Interned. Beyond the limit: those that are known; NULL = it is new. */
 const char *pt_gpu_text(struct pt_gpu *gpu, const char *text);

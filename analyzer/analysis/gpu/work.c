@@ -28,7 +28,7 @@ static pt_u64 new_stream(struct pt_gpu *gpu, const struct pt_process *process, c
     const char *name = is_one_more ? NULL : pt_gpu_text(gpu, slash ? slash + 1 : queue);
     pt_u32 device;
     pt_gpu_device_at(gpu, process, queue ? (pt_u32)strtoul(queue, NULL, 10) : 0, &device);
-    pt_u64 key = pt_gpu_mix(pt_gpu_mix(device, (uintptr_t)name), is_one_more ? 0 : process->index + 1);
+    pt_u64 key = pt_hash_pair(pt_hash_pair(device, (uintptr_t)name), is_one_more ? 0 : process->index + 1);
     pt_u64 *slot = pt_map_at(&gpu->by_stream, key);
     if (!*slot) {
         struct pt_gpu_stream *stream = pt_calloc(1, sizeof *stream);
@@ -90,9 +90,9 @@ static void add_to_stream(struct pt_gpu_stream *stream, const struct pt_gpu_acti
 
 static struct pt_gpu_kernel *kernel_of(struct pt_gpu *gpu, pt_u32 device, const char *name)
 {
-    if (gpu->kernels.n >= PT_GPU_MOST_KERNELS && !pt_map_find(&gpu->by_kernel, pt_gpu_mix((uintptr_t)name, device)))
+    if (gpu->kernels.n >= PT_GPU_MOST_KERNELS && !pt_map_find(&gpu->by_kernel, pt_hash_pair((uintptr_t)name, device)))
         name = NULL;
-    pt_u64 *slot = pt_map_at(&gpu->by_kernel, pt_gpu_mix((uintptr_t)name, device));
+    pt_u64 *slot = pt_map_at(&gpu->by_kernel, pt_hash_pair((uintptr_t)name, device));
     if (!*slot) {
         struct pt_gpu_kernel *kernel = pt_calloc(1, sizeof *kernel);
         kernel->device = device;
@@ -124,7 +124,7 @@ static void add_kernel(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_ac
     /* There may be as many as launches: as names they would leave no room for those that are shown. */
     const char *config = work->config ? pt_process_string(work->process, work->config) : NULL;
     if (config && gpu->by_variant.n < 4 * PT_GPU_MOST_TEXTS) {
-        pt_u64 *variant = pt_map_at(&gpu->by_variant, pt_gpu_mix((uintptr_t)kernel, pt_gpu_text_hash(config)));
+        pt_u64 *variant = pt_map_at(&gpu->by_variant, pt_hash_pair((uintptr_t)kernel, pt_gpu_text_hash(config)));
         kernel->variants += !*variant;
         *variant = 1;
     }
@@ -148,9 +148,9 @@ static void add_copy(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_acti
 {
     static const pt_u64 limits[PT_GPU_SIZE_CLASSES] = {4096, 65536, 1048576, 16777216, 268435456, ~0ull};
     const pt_u32 kinds = ((pt_u32)work->tag & 0xffffff) | (work->kind == PT_KIND_gpu_set ? PT_GPU_IS_SET : 0);
-    const pt_u64 key = pt_gpu_mix(device, kinds);
+    const pt_u64 key = pt_hash_pair(device, kinds);
     const bool is_full = gpu->copies.n >= PT_GPU_COPY_GROUPS && !pt_map_find(&gpu->by_copies, key);
-    pt_u64 *slot = pt_map_at(&gpu->by_copies, is_full ? pt_gpu_mix(device, ~0ull) : key);
+    pt_u64 *slot = pt_map_at(&gpu->by_copies, is_full ? pt_hash_pair(device, ~0ull) : key);
     if (!*slot) {
         struct pt_gpu_copies *copies = pt_calloc(1, sizeof *copies);
         copies->device = device;
