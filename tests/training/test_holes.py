@@ -81,6 +81,26 @@ class Holes(unittest.TestCase):
                     self.assertAlmostEqual(rows[name]["total_s"], rows[name]["calls"] * 0.001, delta=0.003)
                     self.assertLess(rows[name]["calls"], 5000)
 
+    def test_spans_of_otlp(self):
+        """A span that is open when the hole begins ends there, and says that this is a guess."""
+        world = World()
+        p = world.process()
+        for i in range(6000):
+            p.event('range_begin name="outer"')
+            p.rest(1)
+            p.event("range_end")
+            p.event(f"step number={i}")
+        with world.run() as run:
+            lose_the_middle(run)
+            world.command("export", run, "--to", "otlp", "-o", os.path.join(run, "out.json"))
+            with open(os.path.join(run, "out.json"), encoding="utf-8") as file:
+                text = file.read()
+        spans = [span for line in text.splitlines() if line for resource in json.loads(line)["resourceSpans"]
+                 for scope in resource["scopeSpans"] for span in scope["spans"]]
+        lengths_s = [(int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])) / 1e9 for span in spans if span["name"] in ("outer", "step")]
+        self.assertGreater(len(lengths_s), 3000)
+        self.assertLess(max(lengths_s), 0.5)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -14,6 +14,7 @@
 #include "decode/phase_names.h"
 #include "export/selection.h"
 #include "merge/feed.h"
+#include "model/holes.h"
 #include "report/outcome.h"
 #include "run_file/read.h"
 #include "util/auto.h"
@@ -38,6 +39,7 @@ struct thread_spans {
     struct open_span epoch, step;
     struct open_span open[MAX_DEPTH];
     pt_u32 depth; /* also counts those deeper than MAX_DEPTH */
+    pt_u32 holes; /* in its events, that were passed */
 };
 
 struct overlapping_span {
@@ -190,9 +192,20 @@ static const char *text_of(const struct pt_event *event, pt_u32 id)
     return id ? pt_process_string(event->process, id) : NULL;
 }
 
+static void end_open(struct export *export, struct thread_spans *spans, pt_i64 end_ns)
+{
+    while (spans->depth)
+        end_range(export, spans, end_ns, true);
+    put_ended(export, spans->thread, &spans->step, end_ns, true);
+    put_ended(export, spans->thread, &spans->epoch, end_ns, true);
+}
+
 static void take_event(struct export *export, const struct pt_event *event)
 {
     struct thread_spans *spans = spans_of(export, event);
+    const struct pt_hole *hole;
+    while ((hole = pt_thread_next_hole(event->thread, event->start_ns, &spans->holes)))
+        end_open(export, spans, hole->from_ns);
     switch (event->desc->kind) {
     case PT_KIND_range_begin:
         begin_range(export, spans, event, text_of(event, pt_event_as(event, range_begin)->name), NULL);
@@ -219,15 +232,6 @@ static void take_event(struct export *export, const struct pt_event *event)
     }
 }
 
-static void end_thread(struct export *export, struct thread_spans *spans)
-{
-    const pt_i64 end_ns = spans->thread->end_ns;
-    while (spans->depth)
-        end_range(export, spans, end_ns, true);
-    put_ended(export, spans->thread, &spans->step, end_ns, true);
-    put_ended(export, spans->thread, &spans->epoch, end_ns, true);
-}
-
 static void end_threads(struct export *export)
 {
     for (size_t i = 0; i < export->overlapping.n; i++) {
@@ -237,7 +241,7 @@ static void end_threads(struct export *export)
     export->overlapping.n = 0;
     for (size_t i = 0; i < export->threads.n; i++) {
         struct thread_spans *spans = (struct thread_spans *)(uintptr_t) export->threads.entries[i].value;
-        end_thread(export, spans);
+        end_open(export, spans, spans->thread->end_ns);
         free(spans);
     }
     pt_map_fini(&export->threads);

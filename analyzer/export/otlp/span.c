@@ -104,7 +104,7 @@ static void put_attributes(struct pt_json *json, const struct pt_otlp_span *span
     for (int i = 0; i < 4 && span->number_keys[i]; i++)
         put_number(json, span->number_keys[i], span->numbers[i]);
     if (span->end_is_guessed)
-        put_text(json, "proftrace.end", "not recorded: that of its thread");
+        put_text(json, "proftrace.end", "not recorded: that of its thread, or where events are missing");
     pt_json_end(json);
 }
 
