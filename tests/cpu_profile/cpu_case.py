@@ -93,13 +93,22 @@ class CpuCase(unittest.TestCase):
         """The run directory, its profile, and what the command wrote."""
         type(self).n += 1
         run = os.path.join(self.folder, f"run{self.n}")
+        stolen_before_s = stolen_s()
         done = subprocess.run([*before, PROFTRACE, "run", "--no-gpu-sampling", *options, "-o", run, "--", *command],
                               env=clean_environment(), cwd=self.folder, capture_output=True, text=True, timeout=400,
                               check=True)
+        self.stolen_s = stolen_s() - stolen_before_s
         profile = Profile(os.path.join(run, "cpu-0.pcp"))
         if not profile.flags & SAMPLED and "no_perf" not in " ".join(before):
             self.skipTest(f"perf events are refused here: {profile.note}")
         return run, profile, done.stdout
+
+    def assert_on_cpu(self, on_s, clock_s, spare_s=0.0):
+        """The kernel's clocks stop while a hypervisor has the CPU; the records of switches, which `on_s` is of, cannot see that. So it
+        may be more by what the machine says was stolen during the run, and never less."""
+        within_s = 0.01 * clock_s + spare_s
+        self.assertGreaterEqual(on_s, clock_s - within_s)
+        self.assertLessEqual(on_s, clock_s + within_s + self.stolen_s)
 
     def best_of_three(self, measure):
         """What others do on the machine, and what a hypervisor takes from it, disturbs a measurement, never improves it: one of
@@ -123,6 +132,12 @@ class CpuCase(unittest.TestCase):
 
     def functions(self, run):
         return {row["function"]: row for row in self.report(run)["stages"][0]["cpu_functions"]}
+
+
+def stolen_s():
+    """What a hypervisor took from the machine's CPUs since it started."""
+    with open("/proc/stat", encoding="ascii") as file:
+        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def own_clocks(output):

@@ -82,7 +82,7 @@ class OwnClocks(CpuCase):
         clocks = own_clocks(output)
         self.assertGreaterEqual(len(clocks), least)
         for tid, seconds in clocks.items():
-            self.assertAlmostEqual(profile.of_tid(tid)["on_s"], seconds, delta=0.01 * seconds + AFTER_LAST_LOOK_S)
+            self.assert_on_cpu(profile.of_tid(tid)["on_s"], seconds, AFTER_LAST_LOOK_S)
         self.assertEqual(profile.totals["lost_records"], 0)
         for times in profile.times.values():
             self.assertEqual(times["unknown_s"], 0)
@@ -126,7 +126,7 @@ class OwnClocks(CpuCase):
         run, profile, _ = self.run_it(self.burn, "forks", "4", "0.8")
         with open(os.path.join(run, "run.json"), encoding="utf-8") as file:
             cpu_s = float(re.search(r'"cpu_s": ([\d.]+)', file.read()).group(1))
-        self.assertAlmostEqual(profile.on_s(), cpu_s, delta=0.01 * cpu_s)
+        self.assert_on_cpu(profile.on_s(), cpu_s)
 
 
 class Unprivileged(CpuCase):
@@ -138,7 +138,7 @@ class Unprivileged(CpuCase):
         def check():
             _, profile, output = self.run_it(self.burn, "split", "2", before=nobody)
             seconds = next(iter(own_clocks(output).values()))
-            self.assertAlmostEqual(profile.on_s(), seconds, delta=0.01 * seconds + AFTER_LAST_LOOK_S)
+            self.assert_on_cpu(profile.on_s(), seconds, AFTER_LAST_LOOK_S)
             self.assertGreater(profile.totals["samples"], 160)
         self.best_of_three(check)
 
