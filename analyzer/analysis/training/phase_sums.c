@@ -14,7 +14,7 @@
 enum {
     MOST_NAMES = 1024,
     MOST_PLACES = 1024,
-    BEFORE_PHASE_NS = 1000000, /* the place of a phase is recorded right before it */
+    BEFORE_PHASE_NS = 100000, /* recorded right before it; a longer time would take that of a sampled allocation */
 };
 
 struct pt_phase_thread *pt_phase_thread_of(struct pt_phase_sums *sums, const struct pt_event *e)
