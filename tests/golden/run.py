@@ -8,7 +8,7 @@ stories that differ most in what people see, the forms for people, too.
 
 <story>.pt.txt is assembled into trace files; its line "# fires: RULE..." ("-" = none) names the findings that it must have,
 no more and no fewer. A line "# shows: TABLE {"COLUMN": VALUE, ...}" says that a row of a stage's table has these values: enough
-for a story whose report would be too long to review. A line "# silent: OLD => NEW" says that with NEW in place of OLD, wherever it stands, it has none of them.
+for a story whose report would be too long to review. Each line "# silent: OLD => NEW" says that with NEW in place of OLD, wherever it stands, it has none of them.
 <story>.run.json, where there is one, is what the launcher would have written. A story may consist of that alone; then it must
 say that nothing was captured. Every report.json is validated against docs/report.schema.json; <story>.report.json, where there
 is one, is what it must be, byte for byte. --update makes one for each STORY that it is told, and renews those that there are.
@@ -71,16 +71,14 @@ def not_shown(story, report):
             yield f"no row of {table} has {values}"
 
 
-def silent_variant(story):
-    """The story's text with the change that its line "# silent:" names; None = it has none."""
+def silent_variants(story):
+    """The story's text with the change that one of its lines "# silent:" names, for each of them."""
     text = text_of(story) or ""
-    found = re.search(r"^# silent: (.*) => (.*)\n", text, re.M)
-    if not found:
-        return None
-    rest = text.replace(found.group(), "")
-    if found.group(1) not in rest:
-        raise SystemExit(f"{story}.pt.txt: '{found.group(1)}' of its line '# silent:' stands nowhere")
-    return rest.replace(found.group(1), found.group(2))
+    rest = re.sub(r"^# silent: .*\n", "", text, flags=re.M)
+    for old, new in re.findall(r"^# silent: (.*) => (.*)\n", text, re.M):
+        if old not in rest:
+            raise SystemExit(f"{story}.pt.txt: '{old}' of its line '# silent:' stands nowhere")
+        yield rest.replace(old, new)
 
 
 def prepare(proftrace, story, folder, text):
@@ -162,15 +160,15 @@ def judge(story, report):
 
 
 def judge_silent(proftrace, story, root):
-    """What is wrong with the variant in which the story's findings must not be."""
-    text = silent_variant(story)
-    if text is None:
-        return []
-    folder = os.path.join(root, story + "-silent")
-    prepare(proftrace, story, folder, text)
-    report = json.loads(run(proftrace, "report", folder, "--format", "json").stdout)
-    fired = {finding["rule"] for finding in report["findings"]} & must_fire(story)
-    return validate(report) + [f"fires {rule} in its silent variant, too" for rule in sorted(fired)]
+    """What is wrong with the variants in which the story's findings must not be."""
+    problems = []
+    for number, text in enumerate(silent_variants(story), 1):
+        folder = os.path.join(root, f"{story}-silent{number}")
+        prepare(proftrace, story, folder, text)
+        report = json.loads(run(proftrace, "report", folder, "--format", "json").stdout)
+        fired = {finding["rule"] for finding in report["findings"]} & must_fire(story)
+        problems += validate(report) + [f"fires {rule} in its silent variant {number}, too" for rule in sorted(fired)]
+    return problems
 
 
 def compare(story, file_name, got, update):

@@ -419,7 +419,7 @@ static void a_journal_is_of_sqlite(void **state)
     for (int is_journal = 0; is_journal < 2; is_journal++) {
         struct world *w = new_world();
         set(w, "storage.sync.calls", 100);
-        set(w, "storage.sync.cost_s", 4);
+        set(w, "storage.sync.avoidable_s", 4);
         struct pt_rows rows = pt_rows(&w->profile.metrics, pt_scope_stage(0), &by_file);
         pt_rows_add(&rows, &(struct file_row){is_journal ? "/data/log.db-journal" : "/data/log", 4});
         const char *remedy = judge(w, "synchronous_fsync")->remedy;

@@ -279,7 +279,7 @@ static void what_no_rule_explains_has_a_word(void **state)
     w = new_world(10);
     set(w, "time.file_write_s", 3);
     set(w, "storage.sync.calls", 40);
-    set(w, "storage.sync.cost_s", 2.5);
+    set(w, "storage.sync.avoidable_s", 2.5);
     pt_judge(&w->profile, &w->findings);
     assert_non_null(only(w, "synchronous_fsync"));
     free_world(w);
