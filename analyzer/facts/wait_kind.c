@@ -13,8 +13,6 @@
 #include "call_class.h"
 #include "python.h"
 
-enum { COPIES_BELOW_NS = 100 };
-
 const struct pt_time_part_row pt_time_parts[PT_PART__COUNT] = {
 #define PART(id, label)                                                                                                \
     {#id,                                                                                                              \
@@ -137,23 +135,12 @@ static bool polls_listener(const struct pt_event *event, enum pt_channel channel
     return channel != PT_CHANNEL_FILE && pt_is_listening(pt_descriptor_of_event(event));
 }
 
-/* No kernel writes to a file in so little: the C library copied into or out of its buffer. That is work of the program,
- * and of so short a span most is the reading of our clock: sed's four million writes of a line were a sixth of its
- * time, with the remedy to write more at once. */
-static bool only_copies(const struct pt_event *event)
-{
-    const pt_u32 kind = event->desc->kind;
-    return (kind == PT_KIND_stdio_read || kind == PT_KIND_stdio_write) && event->duration_ns < COPIES_BELOW_NS;
-}
-
 static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_channel channel)
 {
     const enum pt_time_part part = pt_time_part_of_kind(event->desc->kind);
     const bool is_poll = event->desc->kind == PT_KIND_wait_poll;
     if (event->desc->category == PT_CATEGORY_CUDA)
         return part_of_cuda(event);
-    if (only_copies(event))
-        return PT_PART_native;
     if (part == PT_PART_lock)
         return is_for_gil(event) ? PT_PART_gil_wait : part;
     if (pt_is_event_loop(event) || pt_waits_for_signals(event) || (is_poll && polls_listener(event, channel)))

@@ -34,6 +34,16 @@ bool pt_is_event_loop(const struct pt_event *event);
  * that waits for its child this way does not sleep. */
 bool pt_waits_for_signals(const struct pt_event *event);
 
+/* Stdio with a buffer takes tens of nanoseconds for a few bytes, and most of that is the reading of our clock; a system
+ * call takes hundreds. */
+enum { PT_COPIES_BELOW_NS = 250 };
+
+static inline bool pt_only_copies(const struct pt_event *event)
+{
+    return (event->desc->kind == PT_KIND_stdio_read || event->desc->kind == PT_KIND_stdio_write) &&
+           event->duration_ns < PT_COPIES_BELOW_NS;
+}
+
 /* The name of the descriptor that a span is about; NULL = it has none, or it is not known. */
 const char *pt_descriptor_of_event(const struct pt_event *event);
 

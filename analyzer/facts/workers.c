@@ -136,7 +136,7 @@ static bool names_a_script(const char *word)
     return false;
 }
 
-/* "perl5.36" is perl. */
+/* "gcc-12" is gcc, "git-remote-https" git. */
 static bool is_one_of(const char *name, const char *const *names)
 {
     for (; *names; names++)
@@ -145,20 +145,11 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-bool pt_is_system_command(const struct pt_process *process)
+bool pt_has_steps_of_its_own(const struct pt_process *process)
 {
-    static const char *const folders[] = {"/usr/bin/", "/usr/sbin/", "/usr/lib/", "/usr/libexec/", "/bin/", "/sbin/"};
-    static const char *const others[] = {"perl",  "ruby",  "node",  "php",  "lua",  "Rscript", "R",     "java",
-                                         "guile", "julia", "tclsh", "gawk", "mawk", "make",    "ninja", NULL};
-    const char *exe = process->exe ? process->exe : "";
-    bool is_there = false;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        is_there |= !strncmp(exe, folders[i], strlen(folders[i]));
-    for (int i = 1; i < process->argc; i++)
-        if (names_a_script(process->argv[i]))
-            return false;
-    return is_there && !is_one_of(pt_base_name(exe), others) && !pt_process_has_python(process) &&
-           !pt_runs_scripts(process);
+    static const char *const names[] = {"cmake", "git", "dpkg", "apt",   "apt-get", "rsync", "cc",
+                                        "c++",   "gcc", "g++",  "clang", "clang++", NULL};
+    return is_one_of(pt_base_name(process->exe ? process->exe : ""), names);
 }
 
 const char *pt_script_of(const struct pt_process *process)

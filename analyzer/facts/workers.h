@@ -17,9 +17,9 @@ bool pt_is_worker(const struct pt_process *process);
 bool pt_is_of_multiprocessing(const struct pt_process *process);
 /* A shell, or what runs commands in its place: its copies are parts of a script, $(...) and pipelines. */
 bool pt_runs_scripts(const struct pt_process *process);
-/* A compiled command of the system (cmake, git, cc): who reads the report can change neither which commands it runs nor
- * their order. No interpreter, whose script is somebody's, and nothing that is told how many to run at once. */
-bool pt_is_system_command(const struct pt_process *process);
+/* A tool that runs other commands in an order of its own, and has no option for more of them at once: who reads the
+ * report can change nothing about that. */
+bool pt_has_steps_of_its_own(const struct pt_process *process);
 /* The command sleep: whoever waits for it pauses. */
 bool pt_is_pause(const struct pt_process *process);
 /* What an interpreter was told to run: the script, the module after -m, or the text after -c; "" = not known. */

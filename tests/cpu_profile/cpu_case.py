@@ -108,7 +108,7 @@ class CpuCase(unittest.TestCase):
         may be more by what the machine says was stolen during the run, and never less."""
         within_s = 0.01 * clock_s + spare_s
         self.assertGreaterEqual(on_s, clock_s - within_s)
-        self.assertLessEqual(on_s, clock_s + within_s + self.stolen_s)
+        self.assertLessEqual(on_s, clock_s + within_s + min(self.stolen_s, 0.2 * clock_s))
 
     def best_of_three(self, measure):
         """What others do on the machine, and what a hypervisor takes from it, disturbs a measurement, never improves it: one of

@@ -75,7 +75,8 @@ def silent_variants(story):
     """The story's text with the change that one of its lines "# silent:" names, for each of them."""
     text = text_of(story) or ""
     rest = re.sub(r"^# silent: .*\n", "", text, flags=re.M)
-    for old, new in re.findall(r"^# silent: (.*) => (.*)\n", text, re.M):
+    for line in re.findall(r"^# silent: (.*)\n", text, re.M):
+        old, _, new = line.partition(" => ")
         if old not in rest:
             raise SystemExit(f"{story}.pt.txt: '{old}' of its line '# silent:' stands nowhere")
         yield rest.replace(old, new)

@@ -53,6 +53,24 @@ static void writes_to_a_synced_file_wait_with_it(void **state)
     story_end(&story);
 }
 
+/* A thread that syncs for seven seconds beside thirty syncs of the main thread, and ends last: only what the others do
+ * not wait for anyway is not to be saved. */
+static void a_long_last_sync_hides_none_beside_it(void **state)
+{
+    (void)state;
+    struct story story;
+    story_begin(&story);
+    story_process(&story, 100, "a");
+    fprintf(story.text, "thread 100/101 slot=1 life=1 start=0.000000000\n");
+    for (int i = 0; i < 30; i++)
+        fprintf(story.text, "%d.%09d +0.060000000 100/100 io_sync fd=4 result=0 path=\"/data/log\"\n", 1 + i / 10,
+                i % 10 * 100000000);
+    fprintf(story.text, "1.000000000 +7.000000000 100/101 io_sync fd=5 result=0 path=\"/data/model\"\n");
+    story_analyze(&story);
+    assert_float_equal(story_metric(&story, 0, "storage.sync.avoidable_s"), 1.8, 1e-6);
+    story_end(&story);
+}
+
 /* Stages are as many as the user named. */
 static void each_stage_has_its_own_imports(void **state)
 {
@@ -87,9 +105,8 @@ static void each_stage_has_its_own_imports(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sync_after_many_written_files),
-        cmocka_unit_test(sync_after_many_synced_files),
-        cmocka_unit_test(writes_to_a_synced_file_wait_with_it),
+        cmocka_unit_test(sync_after_many_written_files),        cmocka_unit_test(sync_after_many_synced_files),
+        cmocka_unit_test(writes_to_a_synced_file_wait_with_it), cmocka_unit_test(a_long_last_sync_hides_none_beside_it),
         cmocka_unit_test(each_stage_has_its_own_imports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

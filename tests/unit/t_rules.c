@@ -272,6 +272,12 @@ static void what_no_rule_explains_has_a_word(void **state)
     assert_true(finding->gain_upper_s >= 3 && finding->gain_upper_s <= 3.31);
     free_world(w);
     w = new_world(10);
+    set(w, "time.file_write_s", 3);
+    set(w, "time.copied_write_s", 2.5); /* no file is waited for in that */
+    pt_judge(&w->profile, &w->findings);
+    assert_int_equal(w->findings.n, 0);
+    free_world(w);
+    w = new_world(10);
     set(w, "time.file_write_s", 0.9); /* less than a tenth */
     pt_judge(&w->profile, &w->findings);
     assert_int_equal(w->findings.n, 0);

@@ -238,6 +238,8 @@ void pt_account_set_parts(struct pt_account *account, pt_u32 stage, struct pt_ac
                             calls_cuda(profile, stage), &result);
     for (int part = 0; part < PT_PART__COUNT; part++)
         pt_metrics_set(metrics, scope, pt_time_parts[part].metric, result.parts[part]);
+    pt_metrics_set(metrics, scope, "time.copied_read_s", pt_real(split->copied_read_ns / 1e9));
+    pt_metrics_set(metrics, scope, "time.copied_write_s", pt_real(split->copied_write_ns / 1e9));
     set_faults(profile, stage);
     pt_metrics_set(metrics, scope, "time.wall_s", pt_real(wall_ns / 1e9));
 }

@@ -20,6 +20,14 @@ static void move_to_gil(const struct pt_account_thread *seen, double missing_ns,
     split->ns[PT_PART_gil_wait] += gil_ns;
 }
 
+/* Of calls that were overwritten, as much as of those that were seen. */
+static double copied_ns(const struct pt_account_thread *seen, const struct pt_thread *thread, pt_u32 kind,
+                        double copied_seen_ns)
+{
+    const double seen_ns = seen->seen_ns[kind];
+    return seen_ns > 0 ? copied_seen_ns * fmax((double)pt_totals_of(thread->totals, kind)->ns / seen_ns, 1) : 0;
+}
+
 /* Samples stand for the time between calls in which it computed; in the rest nobody knows what it did. */
 static void move_to_workers(const struct pt_account_working *working, enum pt_time_part from,
                             struct pt_account_split *split)
@@ -56,6 +64,8 @@ void pt_account_add_thread(const struct pt_account *account, const struct pt_thr
             move_to_gil(seen, missing_ns, split);
     }
     pt_account_name_workers(account, thread, split, all);
+    split->copied_read_ns += copied_ns(seen, thread, PT_KIND_stdio_read, seen->copied_read_ns);
+    split->copied_write_ns += copied_ns(seen, thread, PT_KIND_stdio_write, seen->copied_write_ns);
     split->starting_ns += (double)pt_totals_of(thread->totals, PT_KIND_proc_spawn)->ns;
     split->ns[PT_PART_heap] +=
         (double)(thread->heap_allocs + thread->heap_frees) * account->heap_costs_ns[pt_account_number(account, thread)];

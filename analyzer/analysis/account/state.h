@@ -20,9 +20,10 @@ enum {
 };
 
 struct pt_account_thread {
-    double ns[PT_PART__COUNT];      /* of the events that were seen, nested ones taken off */
-    double seen_ns[PT_KIND__COUNT]; /* the same by kind: totals may have more */
-    double gil_cond_ns;             /* of seen_ns[PT_KIND_lock_cond]: the GIL's */
+    double ns[PT_PART__COUNT];              /* of the events that were seen, nested ones taken off */
+    double seen_ns[PT_KIND__COUNT];         /* the same by kind: totals may have more */
+    double gil_cond_ns;                     /* of seen_ns[PT_KIND_lock_cond]: the GIL's */
+    double copied_read_ns, copied_write_ns; /* of ns: calls that moved bytes within the program's memory only */
     /* Of its waits for locks and children: while own threads and forked copies of its process worked that it waited
      * for. In no call they are known by samples. */
     struct pt_account_working {
@@ -35,6 +36,7 @@ struct pt_account_thread {
 /* The time of a thread, or of several that followed each other. */
 struct pt_account_split {
     double ns[PT_PART__COUNT];
+    double copied_read_ns, copied_write_ns; /* of file_read and file_write, as above */
     double starting_ns; /* of native: the calls that start programs, which wait until the program has begun */
 };
 
@@ -102,6 +104,8 @@ static inline void pt_account_add_split(struct pt_account_split *sum, const stru
     for (int part = 0; part < PT_PART__COUNT; part++)
         sum->ns[part] += split->ns[part];
     sum->starting_ns += split->starting_ns;
+    sum->copied_read_ns += split->copied_read_ns;
+    sum->copied_write_ns += split->copied_write_ns;
 }
 /* What it did between its calls, by its own clock. */
 static inline const struct pt_thread_clock *pt_account_clock(const struct pt_account *account,

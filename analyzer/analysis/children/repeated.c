@@ -3,8 +3,8 @@
  * Owns: what it would bring to start commands together. Threads: one, after the last event. Never: counts the steps of
  * a pipeline, which need each other: these are different programs, or scripts, or read what one before has made; more
  * than the CPUs can do at once; what ran together already; a pause, as sleep between two requests: a script that asked
- * twice a second was told to start its pauses together; what commands of the system run in turn, which no reader of the
- * report can change: cmake was told to start its checks of the compiler together.
+ * twice a second was told to start its pauses together; what tools run in an order of their own: cmake was told to
+ * start its checks of the compiler together.
  */
 #include "repeated.h"
 
@@ -213,7 +213,7 @@ struct pt_children_repeated pt_children_repeated(struct pt_children *children, p
     for (pt_u32 i = 0; i < session->n_processes; i++)
         if (children->processes[i].has_waited && !below[first_image_of(session->processes[i])].was_asked &&
             pt_profile_stage_of(children->profile, session->processes[i]) == stage &&
-            !pt_is_system_command(session->processes[i]))
+            !pt_has_steps_of_its_own(session->processes[i]))
             repeated.of_programs_ns += gain_of_program(children, below, session->processes[i], cpus);
     free(below);
     free(kinds.items);

@@ -19,8 +19,6 @@
 
 enum { MAX_FILES = 20000, MAX_ROWS = 50, SMALL_BYTES = 1024 };
 
-/* stdio with a buffer takes tens of nanoseconds for a few bytes, a system call hundreds. */
-#define UNBUFFERED_NS 250
 /* Longer than what an interpreter does between two writes. */
 #define LONGEST_GAP_NS 5000
 
@@ -87,7 +85,7 @@ static void stdio_moved(struct small_writes *small, const struct pt_event *e)
         return;
     struct written_file *file = file_of(small, e, fields->path);
     file->stdio_calls++;
-    if (e->duration_ns < UNBUFFERED_NS)
+    if (e->duration_ns < PT_COPIES_BELOW_NS)
         return;
     file->unbuffered_calls++;
     file->unbuffered_bytes += (pt_u64)fields->bytes;

@@ -6,7 +6,6 @@
  * large copy out of the page cache as a wait for the device.
  */
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +39,10 @@ struct stored_file {
 struct stage_storage {
     struct pt_split_time sync, slow_read;
     pt_u64 syncs, sync_ns, slow_reads, slow_read_ns, slow_read_bytes;
-    pt_i64 last_sync_ns; /* how long the last one took */
+    struct {
+        bool is_of_worker;
+        pt_i64 ns; /* of the union that it belongs to */
+    } last_sync;
 };
 
 struct storage {
@@ -78,6 +80,11 @@ static void took_long(struct stored_file *file, const struct pt_event *e)
         file->longest_ns = e->duration_ns;
 }
 
+static struct pt_time_union *union_of_last_sync(struct stage_storage *stage)
+{
+    return stage->last_sync.is_of_worker ? &stage->sync.of_workers : &stage->sync.of_others;
+}
+
 static void synced(struct storage *storage, const struct pt_event *e, pt_u32 path)
 {
     struct stage_storage *stage = &storage->stages[pt_profile_stage_of(storage->profile, e->process)];
@@ -88,8 +95,11 @@ static void synced(struct storage *storage, const struct pt_event *e, pt_u32 pat
     took_long(file, e);
     stage->syncs++;
     stage->sync_ns += (pt_u64)e->duration_ns;
-    stage->last_sync_ns = e->duration_ns;
+    stage->last_sync.is_of_worker = pt_is_worker(e->process);
+    const pt_i64 *total_ns = &union_of_last_sync(stage)->total_ns;
+    const pt_i64 before_ns = *total_ns;
     pt_split_time_add(&stage->sync, e, e->start_ns);
+    stage->last_sync.ns = *total_ns - before_ns;
 }
 
 /* A page on its way to the device makes the next write to it wait, too. What is written makes no row: pipes and files
@@ -291,11 +301,11 @@ static void table_of_files(const struct storage *storage, pt_u32 stage)
 
 /* Who syncs once at the end waits as long as the last one took: a database that was loaded in one transaction was told
  * to sync less. */
-static struct pt_value avoidable_s(const struct stage_storage *stage, struct pt_value cost_s)
+static struct pt_value avoidable_s(const struct storage *storage, pt_u32 stage)
 {
-    return cost_s.type != PT_VALUE_UNKNOWN
-               ? pt_real(fmax(pt_value_number(cost_s) - (double)stage->last_sync_ns / 1e9, 0))
-               : cost_s;
+    struct stage_storage rest = storage->stages[stage];
+    union_of_last_sync(&rest)->total_ns -= rest.last_sync.ns;
+    return pt_split_time_cost(&rest.sync, storage->profile, stage);
 }
 
 static void set_metrics(const struct storage *storage, pt_u32 stage)
@@ -308,9 +318,8 @@ static void set_metrics(const struct storage *storage, pt_u32 stage)
     pt_metrics_set(metrics, scope, "storage.sync.total_s", pt_seconds((pt_i64)s->sync_ns));
     pt_metrics_set(metrics, scope, "storage.sync.mean_s",
                    s->syncs ? pt_real((double)s->sync_ns / 1e9 / (double)s->syncs) : pt_unknown("no syncs"));
-    const struct pt_value cost_s = pt_split_time_cost(&s->sync, storage->profile, stage);
-    pt_metrics_set(metrics, scope, "storage.sync.cost_s", cost_s);
-    pt_metrics_set(metrics, scope, "storage.sync.avoidable_s", avoidable_s(s, cost_s));
+    pt_metrics_set(metrics, scope, "storage.sync.cost_s", pt_split_time_cost(&s->sync, storage->profile, stage));
+    pt_metrics_set(metrics, scope, "storage.sync.avoidable_s", avoidable_s(storage, stage));
     pt_metrics_set(metrics, scope, "storage.slow_read.calls", pt_integer(s->slow_reads));
     pt_metrics_set(metrics, scope, "storage.slow_read.bytes", pt_integer(s->slow_read_bytes));
     pt_metrics_set(metrics, scope, "storage.slow_read.total_s", pt_real(slow_s));
