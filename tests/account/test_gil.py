@@ -3,7 +3,7 @@
 """Threads of Python that all compute: what the account calls GIL is what the kernel says they were off the CPU.
 
 A thread that only computes leaves its CPU for two reasons: it waits for the GIL, or another program has the CPU. The time in
-run queues (schedstat) is known; how much of it came after a wake-up, and so belongs to the wait, is not. Hence two bounds,
+run queues (schedstat) is known, and what a hypervisor took; how much of it came after a wake-up, and so belongs to the wait, is not. Hence two bounds,
 which are the same on a machine that has nothing else to do. A thread waits for the GIL before its first line, too: the lower
 bound is of the part that computes, the upper one of all its life.
 """
@@ -21,16 +21,18 @@ import json, os, threading, time
 def schedstat(tid):
     on, queued, _ = open(f'/proc/self/task/{tid}/schedstat').read().split()
     return int(on) / 1e9, int(queued) / 1e9
+def stolen():
+    return int(open('/proc/stat').readline().split()[8]) / os.sysconf('SC_CLK_TCK')
 def burn(seconds, look, born):
     tid = threading.get_native_id() if hasattr(threading, 'get_native_id') else main
-    start, (on, queued) = time.monotonic(), schedstat(tid)
+    start, (on, queued), taken = time.monotonic(), schedstat(tid), stolen()
     until = time.thread_time() + seconds
     while time.thread_time() < until:
         sum(i * i for i in range(1000))
     off = time.monotonic() - start - (schedstat(tid)[0] - on)
     queued = schedstat(tid)[1] - queued
     on = schedstat(tid)[0] - born[1]
-    look.append([tid, off - queued, time.monotonic() - born[0] - on])
+    look.append([tid, off - queued - (stolen() - taken), time.monotonic() - born[0] - on])
 main, look = os.getpid(), []
 born, threads = (time.monotonic(), schedstat(main)[0]), []
 for _ in range(THREADS - 1):

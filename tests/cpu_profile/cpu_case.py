@@ -5,10 +5,14 @@ import os
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from stolen import stolen_s  # noqa: E402
+
 BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", "build"))
 PROFTRACE = os.path.join(BUILD, "proftrace")
 OURS = ("PROFTRACE_", "ENABLE_PROFILING", "PROFILE_OUTPUT_DIR", "LD_PRELOAD")
@@ -132,12 +136,6 @@ class CpuCase(unittest.TestCase):
 
     def functions(self, run):
         return {row["function"]: row for row in self.report(run)["stages"][0]["cpu_functions"]}
-
-
-def stolen_s():
-    """What a hypervisor took from the machine's CPUs since it started."""
-    with open("/proc/stat", encoding="ascii") as file:
-        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def own_clocks(output):

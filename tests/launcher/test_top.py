@@ -108,7 +108,7 @@ class Top(LauncherCase):
 
     def test_rates_tell_who_works(self):
         waits, reads, spins = self.start(WAITS), self.start(READS), self.start(SPINS)
-        found, rows = self.top()
+        found, rows = self.top("run", "-i", "1s")
         self.assertEqual((found["running"], len(rows)), (3, 3))
         self.assertEqual([rows[waits.pid][key] for key in ("read_bytes_per_s", "written_bytes_per_s", "allocations_per_s", "cpu_percent")], [0, 0, 0, 0])
         self.assertGreater(rows[reads.pid]["read_bytes_per_s"], 1000)

@@ -101,17 +101,19 @@ class Interrupts(InterruptCase):
         self.assert_build_interrupted(signal.SIGINT, "; not all of its processes ended when asked, and were killed")
 
     def test_twice_is_at_once(self):
-        begin = None
+        took = None
 
         def twice(process):
-            nonlocal begin
+            nonlocal took
             begin = time.monotonic()
             os.killpg(process.pid, signal.SIGINT)
-            while process.poll() is None:  # two that come at once are one
+            # Two that come at once are one; one that meets the writing of the reports would end it.
+            while process.poll() is None and any(" -c " in command for command in self.processes().values()):
                 time.sleep(0.2)
                 os.killpg(process.pid, signal.SIGINT)
+            took = time.monotonic() - begin
         code = self.interrupt(python(DEAF), "deaf", twice)
-        self.assertLess(time.monotonic() - begin, 4.5)
+        self.assertLess(took, 4.5)
         self.assert_interrupted(code, signal.SIGINT)
         self.assert_build_interrupted(signal.SIGINT, "; not all of its processes ended when asked, and were killed")
 

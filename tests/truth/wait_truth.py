@@ -7,8 +7,15 @@ from harness import FaultCase, clean_environment, run_command
 
 class WaitTruth(FaultCase):
     def setUp(self):
+        """What holds the program up for 50 ms within a short call makes one more long wait: then once more."""
         super().setUp()
-        self.measure()
+        for _ in range(3):
+            self.measure()
+            if self.is_each_seen():
+                break
+
+    def is_each_seen(self):
+        return [name for name, _ in self.known] == [e["event"] for e in self.seen]
 
     def measure(self):
         environment = self.preload_environment(clean_environment(), "sampled")
@@ -26,13 +33,12 @@ class WaitTruth(FaultCase):
     def test_durations_within_two_percent(self):
         """A busy machine may take the program away between its clock and ours: one good round in three is enough."""
         for _ in range(3):
-            self.assertEqual([name for name, _ in self.known], [e["event"] for e in self.seen])
             self.assertTrue(all(ns > 90e6 for _, ns in self.known), self.known)
             ratios = [event["duration_ns"] / ns for (_, ns), event in zip(self.known, self.seen)]
-            if all(0.98 < ratio < 1.02 for ratio in ratios):
+            if self.is_each_seen() and all(0.98 < ratio < 1.02 for ratio in ratios):
                 return
             self.measure()
-        self.fail(ratios)
+        self.fail(f"{ratios}, known {self.known}, seen {self.seen}")
 
     def test_what_was_waited_for(self):
         polls = [(e["timeout_ms"], e["fds"], e["path"].split("[")[0] if e.get("path") else None) for e in self.seen if e["event"] == "wait_poll"]
