@@ -195,7 +195,7 @@ static void test_a_log_that_is_full(void **state)
     struct world *world = *state;
     const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     free(blob_make(world));
-    const struct stage stage = {.script = "(sleep 0.2; cat blob && cat blob && touch done) & echo early",
+    const struct stage stage = {.script = "(sleep 0.6; cat blob && cat blob && touch done) & echo early",
                                 .out_fd = null,
                                 .err_fd = null,
                                 .log_max_bytes = 100000};

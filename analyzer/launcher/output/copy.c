@@ -14,8 +14,11 @@
 #define PUMP_BYTES (4u << 20)      /* per pump; then signals and samples are handled */
 #define READ_PAUSE_NS 5000000u     /* a writer of many small lines does not wake us for each */
 #define DRAIN_MAX_BYTES (1u << 20) /* at the end: what a channel can hold; another process may still write */
-#define GRACE_NS 100000000u        /* for processes that see the end of their input only when the stage has ended */
-#define BACKLOG_MAX (1u << 20)     /* pieces of the log; beyond, the stage has to wait */
+/* For processes that see the end of their input only when the stage has ended, as tee does. They may wait for a CPU:
+ * with 100 ms the last line was in the log alone now and then, on a machine whose hypervisor took its CPUs that long.
+ */
+#define GRACE_NS 300000000u
+#define BACKLOG_MAX (1u << 20) /* pieces of the log; beyond, the stage has to wait */
 
 /* ---- passing on ---- */
 static size_t pass(struct pt_output *output, struct pt_output_channel *channel, const char *bytes, size_t n,
