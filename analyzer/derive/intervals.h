@@ -9,7 +9,8 @@
 
 struct pt_sample_interval { /* {0} = before the first */
     double length_s, machine_percent, stage_percent;
-    double queued_s; /* what the stage queued for CPUs in it; NAN = not known, below 0 where a process ended */
+    double stolen_percent; /* of the machine's; 0 where it is not known */
+    double queued_s;       /* what the stage queued for CPUs in it; NAN = not known, below 0 where a process ended */
     /* Of the walk itself. */
     double end_s, queued_until_s;
     pt_u32 n_seen;

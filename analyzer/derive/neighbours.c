@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What other programs took of the machine while the stage queued for CPUs: noisy neighbours. From the launcher's
- * samples: the whole machine's CPU time less that of the stage's processes and of the launcher's profiler.
+ * What other programs took of the machine while the stage queued for CPUs: noisy neighbours; and what other machines
+ * took of its CPUs. From the launcher's samples: the whole machine's CPU time less that of the stage's processes, of
+ * the launcher's profiler, and of the hypervisor.
  *
  * Threads: one. State: none. Never: blames other programs for a queue of the stage's own threads: only intervals in
  * which all CPUs were busy count, and no more than the time that others computed in them.
@@ -34,7 +35,8 @@ static struct busy busy_of(const struct pt_run_stage *run, double cpus)
         busy.sampled_s += at.length_s;
         if (at.machine_percent >= FULL_PERCENT) {
             busy.full_s += at.length_s;
-            busy.others_cpu_s += (at.machine_percent * cpus - at.stage_percent) / 100 * at.length_s;
+            busy.others_cpu_s +=
+                ((at.machine_percent - at.stolen_percent) * cpus - at.stage_percent) / 100 * at.length_s;
         } else if (at.queued_s > 0) {
             busy.other_queue_s += at.queued_s;
         }
@@ -104,12 +106,27 @@ static void set_neighbours(struct pt_profile *profile, pt_u32 stage, const struc
                         not_sampled);
 }
 
+/* A hypervisor takes CPUs that are at work: each of them loses the same part, on average. What the main thread lost
+ * counts as waiting for a CPU, where that is known. */
+static void set_stolen(struct pt_profile *profile, pt_u32 stage, double wall_s)
+{
+    const double stolen_percent = pt_stage_number(profile, stage, "resource.machine_stolen_percent.mean");
+    const double busy_percent = pt_stage_number(profile, stage, "resource.machine_cpu_percent.mean");
+    const double part = busy_percent > 0 ? stolen_percent / busy_percent : stolen_percent;
+    const double runnable_s = pt_stage_number(profile, stage, "time.runnable_s");
+    pt_stage_set_number(profile, stage, "stolen.cost_s",
+                        isnan(part) ? part : fmin(fmin(part, 1) * wall_s, isnan(runnable_s) ? wall_s : runnable_s),
+                        not_sampled);
+}
+
 void pt_derive_neighbours(struct pt_profile *profile)
 {
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
         const struct pt_run_stage *run = profile->stages.items[stage].run;
-        if (run && wall_s > 0)
-            set_neighbours(profile, stage, run, wall_s);
+        if (!run || wall_s <= 0)
+            continue;
+        set_neighbours(profile, stage, run, wall_s);
+        set_stolen(profile, stage, wall_s);
     }
 }

@@ -123,7 +123,7 @@ bool pt_rule_noisy_neighbour(struct pt_profile *profile, pt_i64 stage, struct pt
         !(cost_s * 1e9 >= 0.05 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage)))
         return false;
     finding->gain_upper_s = cost_s;
-    finding->is_of_others = !left;
+    finding->others = left ? NULL : "Other programs";
     pt_finding_add_metrics(finding, metrics,
                            "others_cpu_percent:neighbours.cpu_percent others_cpu_s:neighbours.cpu_s "
                            "machine_full_s:neighbours.full_s main_run_queue_s:time.runnable_s "
@@ -139,6 +139,20 @@ bool pt_rule_noisy_neighbour(struct pt_profile *profile, pt_i64 stage, struct pt
         pt_finding_add_evidence(finding, "left_processes", pt_integer(left->n_left));
         pt_finding_add_evidence(finding, "left_program", pt_text(left->left[0].command));
     }
+    return true;
+}
+
+bool pt_rule_stolen_cpus(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    const double cost_s = pt_finding_number(finding, &profile->metrics, "stolen.cost_s");
+    /* Less is what a shared host always does. */
+    if (stage < 0 || !(cost_s * 1e9 >= 0.1 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage)))
+        return false;
+    finding->gain_upper_s = cost_s;
+    finding->others = "The host of this virtual machine";
+    pt_finding_add_metrics(finding, &profile->metrics,
+                           "stolen_percent:resource.machine_stolen_percent.mean main_run_queue_s:time.runnable_s "
+                           "cpu_s:cpu.total_s cpus:cpus.usable");
     return true;
 }
 

@@ -77,7 +77,7 @@ struct pt_finding {
     bool always_shown;        /* about the capture or about memory: not measured in seconds */
     bool is_general;          /* a part of the time that no rule explains: a row of general.def */
     bool is_of_workers;       /* its title says so: titles.def */
-    bool is_of_others;        /* other programs cost it: no change of this one saves it */
+    const char *others;       /* "Other programs" cost it: no change of this one saves it; NULL = it does */
     bool is_exact;            /* it is timed to the end, and nothing is done around it: a sleep */
     bool is_wait;             /* what it costs was waited for, or timed by phases: queueing is in it, if there is any */
     bool is_observation;      /* says where time goes: no problem, and no promise; its time instead of a gain */

@@ -226,7 +226,7 @@ static void try_rule(struct pt_profile *profile, const struct pt_rule *rule, pt_
 
 static double worth_s(const struct pt_finding *finding)
 {
-    return finding->gain_upper_s * (finding->is_of_others ? WORTH_OF_OTHERS : 1);
+    return finding->gain_upper_s * (finding->others ? WORTH_OF_OTHERS : 1);
 }
 
 /* An empty capture first: nothing below it means anything. Then by gain; then what is no problem. */

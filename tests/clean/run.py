@@ -21,7 +21,7 @@ import page  # noqa: E402
 
 ABOVE = 0.05
 OURS = ("PROFTRACE_", "LD_PRELOAD", "PLANTED_", "RANDOM_")
-NOISE = ("noisy_neighbour", "reference_blas", "cpu_above_threshold", "memory_above_threshold", "disk_above_threshold")
+NOISE = ("noisy_neighbour", "stolen_cpus", "reference_blas", "cpu_above_threshold", "memory_above_threshold", "disk_above_threshold")
 # The system's own: a version manager (pyenv, asdf) puts a script before programs that waits for a dozen commands, one after another.
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

@@ -7,7 +7,7 @@ import statistics
 import page
 import truth_of_place
 
-NOISE = ("noisy_neighbour", "reference_blas", "cpu_above_threshold", "memory_above_threshold", "disk_above_threshold")
+NOISE = ("noisy_neighbour", "stolen_cpus", "reference_blas", "cpu_above_threshold", "memory_above_threshold", "disk_above_threshold")
 GENERAL = ("one_thread_computes", "cpu_saturated")  # true of healthy programs, too: they compute
 ABOVE = 0.05  # of the run
 CLOCKS_S, CLOCKS_PART = 0.03, 0.03  # what two runs of the same program differ by

@@ -21,7 +21,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "programs")
 OURS = ("PROFTRACE_", "LD_PRELOAD")
-NOISE = ("noisy_neighbour", "reference_blas", "cpu_above_threshold", "memory_above_threshold", "disk_above_threshold")
+NOISE = ("noisy_neighbour", "stolen_cpus", "reference_blas", "cpu_above_threshold", "memory_above_threshold", "disk_above_threshold")
 WAITING = ("child_wait_s", "sleep_s", "idle_s")  # what a launcher does
 
 

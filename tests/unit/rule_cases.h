@@ -215,6 +215,7 @@ static const struct {
       {"helpers.imbalance.busy_percent", 99}},
      60},
     {"stage_stuck", {{"time.unattributed_s", 4}, {"stuck.looks", 1}}, 0},
+    {"stolen_cpus", {{"stolen.cost_s", 4}}, 0.4},
     {"noisy_neighbour", {{"neighbours.cost_s", 4}, {"neighbours.cpu_percent", 40}}, 9},
     {"noisy_neighbour", {{"neighbours.cpu_percent", 40}, {"neighbours.cost_s", 4}}, 0.4},
     {"gpu_under_used", {{"gpu.gaps.all_s", 5}, {"gpu.gaps.large_s", 1}, {"gpu.gaps.busy_percent", 40}}, 75},

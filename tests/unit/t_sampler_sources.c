@@ -220,12 +220,13 @@ static void machine_percent(void **state)
     put(m, "sys/block/nvme0n1/size", "1\n");
     put(m, "sys/block/cciss!c0d0/size", "1\n");
     assert_true(begin(m, &pt_source_machine));
-    put(m, "proc/stat", "cpu  130 0 120 740 110 0 0 0 0 0\ncpu0 1 1 1 1\n");
+    put(m, "proc/stat", "cpu  130 0 100 740 110 0 0 20 0 0\ncpu0 1 1 1 1\n");
     put(m, "proc/diskstats",
         "   7 0 loop0 0 0 0 0 0 0 0 0 0 900 0\n 259 0 nvme0n1 1 0 8 1 1 0 8 1 0 1100 2\n"
         " 259 1 nvme0n1p1 1 0 8 1 1 0 8 1 0 9000 2\n 8 0 cciss/c0d0 1 0 8 1 1 0 8 1 0 350 2\n");
     look(m, 0.5);
     assert_near(m->values[PT_RESOURCE_machine_cpu_percent], 50);
+    assert_near(m->values[PT_RESOURCE_machine_stolen_percent], 20);
     assert_near(m->values[PT_RESOURCE_machine_memory_percent], 60);
     assert_near(m->values[PT_RESOURCE_disk_busy_percent], 60); /* 300 ms of 500 */
 }

@@ -138,7 +138,7 @@ static const struct pt_doc_finding *best(const struct pt_doc *doc, bool is_of_ot
     const struct pt_doc_finding *most = NULL;
     for (size_t i = 0; i < doc->findings.n; i++) {
         const struct pt_finding *of = doc->findings.items[i].of;
-        if (of->is_of_others == is_of_others && of->gain_upper_s > (most ? most->of->gain_upper_s : 0))
+        if ((of->others != NULL) == is_of_others && of->gain_upper_s > (most ? most->of->gain_upper_s : 0))
             most = &doc->findings.items[i];
     }
     return most;
@@ -160,8 +160,12 @@ static void put_most(struct pt_str *out, const struct pt_doc *doc, const struct 
 /* What other programs took is nothing that a change of this one saves. */
 static void put_gain(struct pt_str *out, const struct pt_doc *doc)
 {
+    const struct pt_doc_finding *others = best(doc, true);
     put_most(out, doc, best(doc, false), " Up to ", " could be saved");
-    put_most(out, doc, best(doc, true), " Other programs took up to ", "");
+    if (others) {
+        pt_str_printf(out, " %s took", others->of->others);
+        put_most(out, doc, others, " up to ", "");
+    }
 }
 
 /* ---- how it went ---- */

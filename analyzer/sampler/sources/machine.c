@@ -26,7 +26,7 @@ struct disk {
 struct machine {
     const char *sys;
     int stat_fd, disks_fd;
-    pt_u64 busy_ticks, all_ticks;
+    pt_u64 busy_ticks, stolen_ticks, all_ticks;
     struct pt_memory_limit memory;
     struct disk disks[DISKS_MAX];
     size_t n_disks;
@@ -47,12 +47,16 @@ static void look_at_cpus(struct machine *machine, struct pt_look *look)
         ticks[i] = strtoull(at, &at, 10);
         all += ticks[i];
     }
-    const pt_u64 busy = all - ticks[3] - ticks[4];
+    const pt_u64 busy = all - ticks[3] - ticks[4], stolen = ticks[7];
     /* iowait is known to step back now and then. */
     if (look->interval_s > 0 && all > machine->all_ticks && busy >= machine->busy_ticks)
         look->values[PT_RESOURCE_machine_cpu_percent] =
             fmin(100, 100.0 * (double)(busy - machine->busy_ticks) / (double)(all - machine->all_ticks));
+    if (look->interval_s > 0 && all > machine->all_ticks && stolen >= machine->stolen_ticks)
+        look->values[PT_RESOURCE_machine_stolen_percent] =
+            fmin(100, 100.0 * (double)(stolen - machine->stolen_ticks) / (double)(all - machine->all_ticks));
     machine->busy_ticks = busy;
+    machine->stolen_ticks = stolen;
     machine->all_ticks = all;
 }
 
@@ -132,8 +136,10 @@ static bool open_machine(void *state, const struct pt_source_host *host)
     struct machine *machine = state;
     machine->sys = host->sys;
     machine->stat_fd = pt_small_file_open("%s/stat", host->proc);
-    if (machine->stat_fd < 0)
+    if (machine->stat_fd < 0) {
         pt_source_unknown(host, PT_RESOURCE_machine_cpu_percent, "%s/stat: %s", host->proc, strerror(errno));
+        pt_source_unknown(host, PT_RESOURCE_machine_stolen_percent, "%s/stat: %s", host->proc, strerror(errno));
+    }
     if (pt_memory_limit_open(&machine->memory, host->proc, host->sys) < 0)
         pt_source_unknown(host, PT_RESOURCE_machine_memory_percent, "%s/meminfo: %s", host->proc, strerror(errno));
     machine->disks_fd = pt_small_file_open("%s/diskstats", host->proc);
