@@ -106,17 +106,17 @@ static void set_neighbours(struct pt_profile *profile, pt_u32 stage, const struc
                         not_sampled);
 }
 
-/* A hypervisor takes CPUs that are at work: each of them loses the same part, on average. What the main thread lost
- * counts as waiting for a CPU, where that is known. */
+/* A hypervisor takes CPUs that are at work: each of them loses the same part, on average, and none more than was taken
+ * in all. What the main thread lost counts as waiting for a CPU, where that is known. */
 static void set_stolen(struct pt_profile *profile, pt_u32 stage, double wall_s)
 {
     const double stolen_percent = pt_stage_number(profile, stage, "resource.machine_stolen_percent.mean");
     const double busy_percent = pt_stage_number(profile, stage, "resource.machine_cpu_percent.mean");
-    const double part = busy_percent > 0 ? stolen_percent / busy_percent : stolen_percent;
     const double runnable_s = pt_stage_number(profile, stage, "time.runnable_s");
-    pt_stage_set_number(profile, stage, "stolen.cost_s",
-                        isnan(part) ? part : fmin(fmin(part, 1) * wall_s, isnan(runnable_s) ? wall_s : runnable_s),
-                        not_sampled);
+    const double all_s = stolen_percent / 100 * profile->run->cpus * wall_s;
+    const double of_each_s = busy_percent > stolen_percent ? stolen_percent / busy_percent * wall_s : wall_s;
+    const double cost_s = fmin(of_each_s, isnan(runnable_s) ? wall_s : runnable_s);
+    pt_stage_set_number(profile, stage, "stolen.cost_s", isnan(all_s) ? all_s : fmin(all_s, cost_s), not_sampled);
 }
 
 void pt_derive_neighbours(struct pt_profile *profile)
