@@ -107,15 +107,18 @@ static void set_neighbours(struct pt_profile *profile, pt_u32 stage, const struc
 }
 
 /* A hypervisor takes CPUs that are at work: each of them loses the same part, on average, and none more than was taken
- * in all. What the main thread lost counts as waiting for a CPU, where that is known. */
+ * in all. What the main thread lost counts as waiting for a CPU, where that is known; those that it waited for lost it,
+ * too. A group that has used up its quota also waits for a CPU. */
 static void set_stolen(struct pt_profile *profile, pt_u32 stage, double wall_s)
 {
     const double stolen_percent = pt_stage_number(profile, stage, "resource.machine_stolen_percent.mean");
     const double busy_percent = pt_stage_number(profile, stage, "resource.machine_cpu_percent.mean");
     const double runnable_s = pt_stage_number(profile, stage, "time.runnable_s");
     const double all_s = stolen_percent / 100 * profile->run->cpus * wall_s;
-    const double of_each_s = busy_percent > stolen_percent ? stolen_percent / busy_percent * wall_s : wall_s;
-    const double cost_s = fmin(of_each_s, isnan(runnable_s) ? wall_s : runnable_s);
+    const double part = busy_percent > stolen_percent ? stolen_percent / busy_percent : 1;
+    const double throttled_s = pt_stage_number_or_0(profile, stage, "resource.cpu_throttled_s.last");
+    const double lost_s = fmax(runnable_s - throttled_s, 0) + part * waits_that_may_queue_s(profile, stage);
+    const double cost_s = fmin(part * wall_s, isnan(runnable_s) ? wall_s : lost_s);
     pt_stage_set_number(profile, stage, "stolen.cost_s", isnan(all_s) ? all_s : fmin(all_s, cost_s), not_sampled);
 }
 

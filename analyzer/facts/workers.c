@@ -4,7 +4,6 @@
  */
 #include "workers.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "python.h"
@@ -140,14 +139,17 @@ static bool names_a_script(const char *word)
 static bool is_one_of(const char *name, const char *const *names)
 {
     for (; *names; names++)
-        if (!strncmp(name, *names, strlen(*names)) && !isalpha((unsigned char)name[strlen(*names)]))
-            return true;
+        if (!strncmp(name, *names, strlen(*names))) {
+            const char next = name[strlen(*names)];
+            if (!next || strchr("-.0123456789", next))
+                return true;
+        }
     return false;
 }
 
 bool pt_has_steps_of_its_own(const struct pt_process *process)
 {
-    static const char *const names[] = {"cmake", "git", "dpkg", "apt",   "apt-get", "rsync", "cc",
+    static const char *const names[] = {"cmake", "git", "dpkg", "apt",   "rsync",   "cc",
                                         "c++",   "gcc", "g++",  "clang", "clang++", NULL};
     return is_one_of(pt_base_name(process->exe ? process->exe : ""), names);
 }

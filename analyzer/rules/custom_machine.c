@@ -146,7 +146,8 @@ bool pt_rule_stolen_cpus(struct pt_profile *profile, pt_i64 stage, struct pt_fin
 {
     const double cost_s = pt_finding_number(finding, &profile->metrics, "stolen.cost_s");
     /* Less is what a shared host always does. */
-    if (stage < 0 || !(cost_s * 1e9 >= 0.1 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage)))
+    if (stage < 0 || !(cost_s * 1e9 >= 0.05 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage)) ||
+        pt_finding_number(finding, &profile->metrics, "resource.machine_stolen_percent.mean") < 1)
         return false;
     finding->gain_upper_s = cost_s;
     finding->others = "The host of this virtual machine";

@@ -194,6 +194,38 @@ static void what_is_written_is_read(void **state)
     assert_string_equal(first.text, second.text);
 }
 
+/* Eight stages of more than an hour each were "more values than any run has", and all that is known of the run was left
+ * out. */
+static void long_pipelines_are_read(void **state)
+{
+    (void)state;
+    enum { STAGES = 8, SAMPLES = 8192, RESOURCES = 25 };
+    static double t_s[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++)
+        t_s[i] = i + 1;
+    struct pt_run_stage stages[STAGES];
+    struct pt_run_info run;
+    for (int i = 0; i < STAGES; i++) {
+        pt_run_stage_forget(&stages[i]);
+        stages[i].name = "train";
+        stages[i].exit = "exit 0";
+        stages[i].pid = 7;
+        stages[i].start_ns = 0;
+        stages[i].duration_ns = SAMPLES * 1000000000ll;
+        stages[i].sample_t_s = t_s;
+        stages[i].n_samples = SAMPLES;
+        for (int resource = 0; resource < RESOURCES; resource++)
+            stages[i].resources[resource] = (struct pt_run_resource){1, 1, 1, NULL, t_s};
+    }
+    pt_run_forget(&run);
+    run.stages = stages;
+    run.n_stages = STAGES;
+    write_run(&run);
+    PT_AUTO(pt_run_info_freep) struct pt_run_info *read = read_run();
+    assert_int_equal(read->n_stages, STAGES);
+    assert_int_equal(read->stages[STAGES - 1].n_samples, SAMPLES);
+}
+
 /* Items without their name are none; other types are unknown. */
 static void foreign_files_are_read_as_far_as_they_go(void **state)
 {
@@ -217,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_has_its_form),
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(long_pipelines_are_read),
         cmocka_unit_test(foreign_files_are_read_as_far_as_they_go),
     };
     return cmocka_run_group_tests(tests, enter_directory, leave_directory);

@@ -38,10 +38,13 @@ static void begin(void *state, struct pt_profile *profile)
 
 /* ---- events ---- */
 
-static void add_copy(const struct pt_event *e, double own_ns, double *read_ns, double *write_ns)
+/* Of file time: a copy that goes to a pipe is part of data wait. */
+static void add_copy(const struct pt_account *account, const struct pt_event *e, double own_ns, double *read_ns,
+                     double *write_ns)
 {
-    if (pt_only_copies(e))
-        *(e->desc->kind == PT_KIND_stdio_read ? read_ns : write_ns) += own_ns;
+    const enum pt_time_part part = account->facts->call.span.part;
+    if (pt_only_copies(e) && (part == PT_PART_file_read || part == PT_PART_file_write))
+        *(part == PT_PART_file_read ? read_ns : write_ns) += own_ns;
 }
 
 /* While the main thread waits for another one of its own that works alone, what that one does is its time. */
@@ -53,7 +56,10 @@ static void note_helper(struct pt_account *account, const struct pt_event *e)
         return;
     const double share = (double)pt_path_helper_ns(account->facts->paths, e->thread, span->start_ns, span->end_ns) /
                          (double)e->duration_ns;
-    account->helped[e->process->index].ns[span->part] += pt_is_main_thread(e) ? -share * own_ns : share * own_ns;
+    const double helped_ns = pt_is_main_thread(e) ? -share * own_ns : share * own_ns;
+    struct pt_account_split *helped = &account->helped[e->process->index];
+    helped->ns[span->part] += helped_ns;
+    add_copy(account, e, helped_ns, &helped->copied_read_ns, &helped->copied_write_ns);
 }
 
 /* The event is of a critical thread while it is critical. Of one that is critical for a part of its life, what it did
@@ -70,7 +76,8 @@ static bool note_critical(struct pt_account *account, const struct pt_event *e)
     const pt_i64 ns = pt_path_ns(account->facts->paths, e->process, span->start_ns, span->end_ns);
     const double share = e->duration_ns > 0 ? (double)ns / (double)e->duration_ns : 0;
     partly->ns[span->part] += share * (double)account->facts->call.own_ns;
-    add_copy(e, share * (double)account->facts->call.own_ns, &partly->copied_read_ns, &partly->copied_write_ns);
+    add_copy(account, e, share * (double)account->facts->call.own_ns, &partly->copied_read_ns,
+             &partly->copied_write_ns);
     if (loop->is_known) {
         const pt_i64 loop_ns = loop->wait.end_ns - loop->wait.start_ns;
         const double of_loop =
@@ -96,7 +103,7 @@ static void event(void *state, const struct pt_event *e)
     thread->seen_ns[e->desc->kind] += (double)e->duration_ns;
     if (span->part == PT_PART_gil_wait && e->desc->kind == PT_KIND_lock_cond)
         thread->gil_cond_ns += (double)e->duration_ns;
-    add_copy(e, (double)account->facts->call.own_ns, &thread->copied_read_ns, &thread->copied_write_ns);
+    add_copy(account, e, (double)account->facts->call.own_ns, &thread->copied_read_ns, &thread->copied_write_ns);
     if (span->part == PT_PART_sleep && pt_is_main_thread(e) && pt_is_short_pause(e))
         pt_pauses_add(&thread->pauses, account->facts, e);
     pt_account_follow_due(account, span->end_ns);

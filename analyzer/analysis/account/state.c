@@ -20,12 +20,12 @@ static void move_to_gil(const struct pt_account_thread *seen, double missing_ns,
     split->ns[PT_PART_gil_wait] += gil_ns;
 }
 
-/* Of calls that were overwritten, as much as of those that were seen. */
-static double copied_ns(const struct pt_account_thread *seen, const struct pt_thread *thread, pt_u32 kind,
-                        double copied_seen_ns)
+/* Of calls that were overwritten: all or nothing, by what one took on average. */
+static double missing_copies_ns(const struct pt_account_thread *seen, const struct pt_thread *thread, pt_u32 kind)
 {
-    const double seen_ns = seen->seen_ns[kind];
-    return seen_ns > 0 ? copied_seen_ns * fmax((double)pt_totals_of(thread->totals, kind)->ns / seen_ns, 1) : 0;
+    const struct pt_kind_totals *totals = pt_totals_of(thread->totals, kind);
+    const bool copy = (double)totals->ns < PT_COPIES_BELOW_NS * (double)totals->calls;
+    return copy ? fmax((double)totals->ns - seen->seen_ns[kind], 0) : 0;
 }
 
 /* Samples stand for the time between calls in which it computed; in the rest nobody knows what it did. */
@@ -64,8 +64,8 @@ void pt_account_add_thread(const struct pt_account *account, const struct pt_thr
             move_to_gil(seen, missing_ns, split);
     }
     pt_account_name_workers(account, thread, split, all);
-    split->copied_read_ns += copied_ns(seen, thread, PT_KIND_stdio_read, seen->copied_read_ns);
-    split->copied_write_ns += copied_ns(seen, thread, PT_KIND_stdio_write, seen->copied_write_ns);
+    split->copied_read_ns += seen->copied_read_ns + missing_copies_ns(seen, thread, PT_KIND_stdio_read);
+    split->copied_write_ns += seen->copied_write_ns + missing_copies_ns(seen, thread, PT_KIND_stdio_write);
     split->starting_ns += (double)pt_totals_of(thread->totals, PT_KIND_proc_spawn)->ns;
     split->ns[PT_PART_heap] +=
         (double)(thread->heap_allocs + thread->heap_frees) * account->heap_costs_ns[pt_account_number(account, thread)];

@@ -149,7 +149,8 @@ static void add_launchers(const struct pt_children *children, pt_u32 stage, cons
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *launcher = session->processes[i];
         const struct pt_path_windows *windows = &children->facts->paths->processes[i].windows;
-        if (pt_profile_stage_of(children->profile, launcher) != stage || !pt_path_has(children->facts->paths, launcher))
+        if (pt_profile_stage_of(children->profile, launcher) != stage ||
+            !pt_path_has(children->facts->paths, launcher) || pt_has_steps_of_its_own(launcher))
             continue;
         for (size_t j = 0; j < windows->n && n < MOST_WINDOWS; j++, n++)
             add(children, below, kinds, launcher, &windows->items[j]);
