@@ -118,6 +118,7 @@ static const struct call calls[] = {
     {SYS_read, -1, 0, 0, 0, 0, 0},
     {SYS_pread64, -1, 0, 0, 0, 0, 0},
     {SYS_write, -1, 0, 0, 0, 0, 0},
+    {SYS_writev, -1, 0, 0, 0, 0, 0},
     {SYS_pwrite64, -1, 0, 0, 0, 0, 0},
     {SYS_lseek, -1, 0, SEEK_CUR, 0, 0, 0},
     {SYS_close, -1, 0, 0, 0, 0, 0},

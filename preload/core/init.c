@@ -34,7 +34,6 @@
 
 /* glibc has them; musl does not, and there we stay a pass-through. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
-extern int on_exit(void (*)(int, void *), void *) __attribute__((weak));
 extern const struct cpuid_feature *__x86_get_cpuid_feature_leaf(unsigned) __attribute__((weak));
 
 /* One tick is 32 TSC cycles, 8 to 14 ns: the low bits of a time are noise that does not compress. */
@@ -60,15 +59,6 @@ static const char *command_name(int argc, char **argv)
         if (*at == '/' && at[1])
             name = at + 1;
     return name;
-}
-
-/* Normal ends: exit() and return from main. Registered first, so called last. */
-static void note_exit(int status, void *unused)
-{
-    (void)unused;
-    if (pt_process_is_vfork_child())
-        return;
-    pt_process_note_end(PT_PROCESS_EXITED, status & 0xff);
 }
 
 /* What we map at the start is about 2 MiB. A limit that this is much of was measured for the program alone. */
@@ -149,8 +139,7 @@ static int bring_up(int argc, char **argv, char **environment)
         return 0;
     }
     announce(session == 1);
-    if (on_exit)
-        on_exit(note_exit, 0);
+    pt_process_watch_exit();
     return 0;
 }
 

@@ -16,11 +16,20 @@
 #include "state.h"
 #include "sys.h"
 
-static struct pt_image *own_image(void)
+extern int on_exit(void (*)(int, void *), void *) __attribute__((weak));
+static int is_exit_watched;
+
+static struct pt_image *live_image(void)
 {
     struct pt_image *image = pt_image;
-    const int is_live = image && __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_LIVE;
-    return is_live && pt_file_is_there(&pt_no_thread) ? image : 0;
+    return image && __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_LIVE ? image : 0;
+}
+
+/* To be written to. */
+static struct pt_image *own_image(void)
+{
+    struct pt_image *image = live_image();
+    return image && pt_file_is_there(&pt_no_thread) ? image : 0;
 }
 
 void pt_process_note_end(enum pt_process_state state, int status)
@@ -38,6 +47,30 @@ void pt_process_note_end(enum pt_process_state state, int status)
     pt_signals_restore(mask);
 }
 
+static void note_exit(int status, void *unused)
+{
+    (void)unused;
+    if (!pt_process_is_vfork_child())
+        pt_process_note_end(PT_PROCESS_EXITED, status & 0xff);
+}
+
+/* Not atexit(), which is a part of each library that calls it, with gcc's start files: we have none. */
+int pt_process_at_exit(void (*call)(int status, void *unused))
+{
+    return on_exit && on_exit(call, 0) == 0 ? 0 : -1;
+}
+
+void pt_process_watch_exit(void)
+{
+    is_exit_watched = pt_process_at_exit(note_exit) == 0;
+}
+
+void pt_process_note_exit(int status)
+{
+    if (!is_exit_watched)
+        pt_process_note_end(PT_PROCESS_EXITED, status & 0xff);
+}
+
 void pt_process_note_alive(void)
 {
     struct pt_image *image = own_image();
@@ -49,7 +82,7 @@ void pt_process_note_alive(void)
 
 int pt_process_is_vfork_child(void)
 {
-    struct pt_image *image = own_image();
+    const struct pt_image *image = live_image();
     return image && pt_may_call() && (pt_u32)pt_syscall0(SYS_getpid) != image->pid;
 }
 

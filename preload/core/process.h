@@ -10,6 +10,12 @@
 
 /* The process is about to exit or to become another image. */
 void pt_process_note_end(enum pt_process_state state, int status);
+/* Call it at normal ends: whoever comes first is called last. -1 = it cannot be (musl has no on_exit). */
+int pt_process_at_exit(void (*call)(int status, void *unused));
+/* The same by itself at normal ends, exit() and return from main. For the constructor. */
+void pt_process_watch_exit(void);
+/* exit() is called: nothing is noted where it will come to that by itself, and maybe it will not come to an end. */
+void pt_process_note_exit(int status);
 /* It did not: the exec failed. */
 void pt_process_note_alive(void);
 /* The program has put `name=value` into its environment, unless it is there already and this one does not replace it;

@@ -23,7 +23,7 @@ void pt_sandbox_remember(void)
     mode_at_start = mode();
 }
 
-PT_COLD int pt_may_call(void)
+PT_NOINLINE int pt_may_call(void)
 {
     if (pt_switches.frozen || pt_local_mark() == PT_LOCAL_SEALED)
         return 0;

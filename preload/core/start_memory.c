@@ -2,8 +2,8 @@
  *
  * start_memory.c - gives out the pieces of one mapping.
  *
- * Entered by the constructor, while the process has one thread; afterwards there is nothing left to give, and any
- * thread may ask.
+ * Entered by the constructor and by a forked child at its start, both with one thread; at any other time there is
+ * nothing left to give, and any thread may ask.
  */
 #include "start_memory.h"
 

@@ -8,11 +8,12 @@
 
 #include "compiler.h"
 
-/* To be called by the constructor; without it, or where the kernel refuses, each piece is a mapping of its own. */
+/* To be called by the constructor, or by a forked child that has blocked signals; without it, or where the kernel
+ * refuses, each piece is a mapping of its own. */
 void pt_start_memory_reserve(pt_u64 bytes);
 
-/* Zeros, at the beginning of a page, as pt_sys_memory gives them: a piece may be unmapped by itself. For the
- * constructor only; then, and when all is used, it is pt_sys_memory. */
+/* Zeros, at the beginning of a page, as pt_sys_memory gives them: a piece may be unmapped by itself. When
+ * all is used, or nothing was reserved, it is pt_sys_memory. */
 void *pt_start_memory(pt_u64 bytes);
 
 /* What is left over goes back to the kernel. */

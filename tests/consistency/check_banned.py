@@ -45,14 +45,13 @@ ALLOWED = {
     ("preload/cuda/cupti/library.c", "dlopen"): "loads CUPTI while the driver loads its own libraries: in no program without CUDA",
     ("preload/cuda/cupti/library.c", "dlclose"): "gives back a reference to what is mapped anyway",
     ("preload/cuda/cupti/library.c", "dlsym"): "the functions of CUPTI",
-    ("preload/cuda/cupti/cupti.c", "atexit"): "registered while the driver comes up, so that CUPTI delivers before the driver goes down",
     ("preload/cuda/runtime.c", "dlopen"): "RTLD_NOLOAD: a handle of the libcudart that its caller was linked with",
     ("preload/cuda/runtime.c", "dlsym"): "all functions of it at once, at the first call of a module",
     ("preload/cuda/runtime.c", "dl_iterate_phdr"): "looks for it where its caller does not say which; then, once",
     ("preload/python/api.c", "dlopen"): "RTLD_NOLOAD: keeps a libpython that the program loaded itself, once, where Python would load, too",
     ("preload/python/api.c", "dl_iterate_phdr"): "looks for CPython: in the constructor, and in a program without it when it meets a new name",
     ("preload/cuda/cupti/recording.c", "clock_gettime"): "only with CUPTI; what the program's own one calls is recorded, and does not come back here",
-    ("preload/core/init.c", "on_exit"): "notes the exit status; nothing depends on its being called",
+    ("preload/core/process.c", "on_exit"): "notes the exit status, nothing depends on its being called; and while the driver comes up, so that CUPTI delivers before the driver goes down",
 }
 
 

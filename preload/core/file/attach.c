@@ -11,6 +11,7 @@
 #include "proftrace/events.h"
 #include "core/real/may_be_missing.h"
 #include "core/sandbox.h"
+#include "core/start_memory.h"
 #include "core/sys.h"
 #include "area.h"
 #include "checksum.h"
@@ -265,6 +266,22 @@ struct pt_tracer_thread *pt_thread_attach_blocking(void)
     struct pt_tracer_thread *t = pt_thread_attach();
     pt_signals_restore(mask);
     return t;
+}
+
+/* The image's page is written before it is read: one page fault, not two. */
+void pt_thread_attach_forked(void)
+{
+    if (pt_image)
+        __atomic_fetch_or(&pt_image->pid, 0, __ATOMIC_RELAXED);
+    if (pt_self->area || pt_switches.off || !pt_local_is_ours() || !pt_may_call()) {
+        pt_thread_attached();
+        return;
+    }
+    const pt_u64 mask = pt_signals_block();
+    pt_start_memory_reserve(pt_whole_pages(sizeof(struct pt_private)) + pt_whole_pages(pt_first_bytes()));
+    pt_thread_attach();
+    pt_start_memory_end();
+    pt_signals_restore(mask);
 }
 
 struct pt_thread_area *pt_area_of_new_thread(void)

@@ -15,6 +15,8 @@ PT_ALWAYS_INLINE struct pt_tracer_thread *pt_thread_attached(void)
 }
 /* The same with signals blocked by the caller. */
 struct pt_tracer_thread *pt_thread_attach(void);
+/* In a forked child, before anything else of it is recorded. */
+void pt_thread_attach_forked(void);
 /* Attach the calling thread before its first event: it is about to ask for something that others wait for. Were it
  * attached at the event that follows, they would wait for the tracer's system calls and page faults as well. */
 void pt_thread_attach_early(void);

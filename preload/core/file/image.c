@@ -33,10 +33,8 @@
 
 #define REFRESH_TICKS (1ull << 25) /* about 10 ms */
 
-/* Kept across fork (not wiped): who we were, and the parent's text, which stays mapped. */
+/* Kept across fork (not wiped): who we were. */
 static pt_u64 last_trace_id;
-static const char *last_text;
-static pt_u64 last_text_bytes;
 int pt_is_elsewhere;
 static char **first_argv;
 static struct pt_python_header python;
@@ -138,7 +136,7 @@ static void add_working_directory(struct pt_text *text)
 
 static const char *last_item(enum pt_text_item item)
 {
-    const char *from = last_text;
+    const char *from = pt_kept_text.bytes;
     for (int skipped = 0; skipped < (int)item; skipped++)
         from += pt_text_length(from) + 1;
     return from;
@@ -148,7 +146,7 @@ static const char *last_item(enum pt_text_item item)
 static void copy_arguments(struct pt_text *text)
 {
     const char *from = last_item(PT_TEXT_ARGC);
-    pt_u64 bytes = (pt_u64)(last_text + last_text_bytes - from);
+    pt_u64 bytes = (pt_u64)(pt_kept_text.bytes + pt_kept_text.length - from);
     const pt_u64 room = text->room - text->length;
     bytes = bytes < room ? bytes : room;
     __builtin_memcpy(text->bytes + text->length, from, bytes);
@@ -231,24 +229,33 @@ static void write_names(struct pt_text *text, int knows_parent)
     add_string(text, comm);
 }
 
-/* Into the head if it is short, as nearly all are. */
-static void write_text(struct pt_file_header *header)
+/* In memory of ours, where it stays for forked children: reading the head would cost them a fault. */
+static struct pt_text make_text(char *head)
 {
-    char *head = (char *)header;
     struct pt_text text = {pt_first_in_memory(head, pt_first_text_at()), 0, PT_TEXT_BYTES};
     /* not where the parent's file was truncated */
-    const int knows_parent = last_text && pt_is_mapped_and_there(last_text, last_text_bytes);
+    const struct pt_kept_text *kept = &pt_kept_text;
+    const int knows_parent = kept->bytes && (!kept->is_in_file || pt_is_mapped_and_there(kept->bytes, kept->length));
     write_names(&text, knows_parent);
     if (knows_parent)
         copy_arguments(&text);
-    else if (!last_text)
+    else if (!kept->bytes)
         add_arguments(&text);
-    const int is_short = text.length <= PT_FIRST_TEXT_MOST_BYTES;
-    header->text_bytes = (pt_u32)text.length;
-    header->text_offset = is_short ? PT_HEADER_BYTES : (pt_u32)pt_first_text_at();
-    if (is_short)
-        __builtin_memcpy(head + header->text_offset, text.bytes, text.length);
-    last_text_bytes = text.length;
+    return text;
+}
+
+/* Into the head if it is short, as nearly all are. */
+static int is_short(const struct pt_text *text)
+{
+    return text->length <= PT_FIRST_TEXT_MOST_BYTES;
+}
+
+static void place_text(struct pt_file_header *header, const struct pt_text *text)
+{
+    header->text_bytes = (pt_u32)text->length;
+    header->text_offset = is_short(text) ? PT_HEADER_BYTES : (pt_u32)pt_first_text_at();
+    if (is_short(text))
+        __builtin_memcpy((char *)header + header->text_offset, text->bytes, text->length);
 }
 
 /* ---- the header ---- */
@@ -323,27 +330,42 @@ static pt_u64 new_trace_id(void)
     return id ? id : 1;
 }
 
-/* The head is made in memory of ours, where its addresses stay; then it becomes a part of a file. */
+static void keep_text(const struct pt_text *text)
+{
+    const int is_in_file = pt_has_own_file();
+    pt_kept_text = (struct pt_kept_text){is_in_file ? pt_first_text() : text->bytes, text->length, is_in_file};
+}
+
+static long fill_head(struct pt_file_header *header, pt_u64 trace_id, const struct pt_text *text)
+{
+    pt_image->header = header;
+    write_header(header, trace_id);
+    place_text(header, text);
+    pt_image->clock_base = header->clock_base;
+    if (pt_image->is_small || pt_own_file_make_first() == 0)
+        return 0;
+    return header->growth_errno ? -(long)header->growth_errno : -ENOMEM;
+}
+
+/* The head has its place first and is written there: in a file, if there is room, else in memory of ours. */
 static long make_head(pt_u64 trace_id)
 {
     char *memory = pt_start_memory(pt_first_bytes());
     if (!memory)
         return -ENOMEM;
     char *head = memory + pt_first_low_bytes();
-    struct pt_file_header *header = (struct pt_file_header *)(void *)head;
-    write_header(header, trace_id);
-    write_text(header);
-    pt_image->header = header;
-    pt_image->clock_base = header->clock_base;
-    const int is_small = header->text_offset < PT_HEAD_BYTES && pt_small_file_append() == 0;
-    if (!is_small && pt_own_file_make_first() < 0) {
-        const long error = -(long)header->growth_errno;
-        pt_image->header = 0;
-        pt_syscall2(SYS_munmap, memory, pt_first_bytes());
-        return error < 0 ? error : -ENOMEM;
+    const struct pt_text text = make_text(head);
+    long error = is_short(&text) ? pt_small_file_append(head, trace_id) : -ENOSPC;
+    pt_image->is_small = error == 0;
+    if (error != -ENOMEM)
+        error = fill_head((struct pt_file_header *)(void *)head, trace_id, &text);
+    if (error == 0) {
+        keep_text(&text);
+        return 0;
     }
-    last_text = pt_first_in_memory(head, header->text_offset);
-    return 0;
+    pt_image->header = 0;
+    pt_syscall2(SYS_munmap, memory, pt_first_bytes());
+    return error;
 }
 
 static enum pt_refusal refusal_of(long error)
@@ -364,7 +386,7 @@ static long make_image(void)
     if (error < 0)
         return error;
     pt_session_count_process();
-    pt_image->pools[0] = (struct pt_area_pool){.base = (char *)pt_image->header, .count = 1};
+    pt_image->head_pool = (struct pt_area_pool){.base = (char *)pt_image->header, .count = 1};
     pt_image->n_pools = 1;
     last_trace_id = trace_id;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

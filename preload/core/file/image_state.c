@@ -6,6 +6,7 @@
 #include "image_state.h"
 
 struct pt_image *pt_image;
+struct pt_kept_text pt_kept_text;
 
 void pt_count_drop(enum pt_drop reason, pt_u64 events)
 {

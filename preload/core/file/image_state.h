@@ -86,6 +86,7 @@ struct pt_image {
     char *whole;        /* the file from its first byte on, beyond what is given out; NULL = not mapped so */
     pt_u64 whole_bytes; /* atomic, stored last */
     char path[PT_PATH_BYTES];
+    struct pt_area_pool head_pool; /* of one area: the head's */
     /* The first thread in the same page as all that is above: it is all that a small process touches. */
     struct pt_tracer_thread threads[PT_MAX_THREADS] __attribute__((aligned(64)));
     struct pt_area_pool pools[PT_MAX_POOLS];
@@ -95,6 +96,14 @@ struct pt_image {
 
 /* The one image state; NULL in a process that cannot record. */
 extern struct pt_image *pt_image __attribute__((visibility("hidden")));
+
+/* The latest image's text (enum pt_text_item), for forked children: kept across fork, not wiped. */
+struct pt_kept_text {
+    const char *bytes; /* NULL = there has been none */
+    pt_u64 length;
+    int is_in_file; /* which somebody may truncate; else in memory of ours */
+};
+extern struct pt_kept_text pt_kept_text __attribute__((visibility("hidden")));
 
 static inline int pt_has_own_file(void)
 {

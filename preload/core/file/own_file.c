@@ -133,6 +133,13 @@ static int move_from_small_file(const struct making *making)
     return result;
 }
 
+/* Pages of the file come to where the text was made: they hold it only if it is long. */
+static void leave_kept_text(void)
+{
+    pt_kept_text.bytes = pt_first_text();
+    pt_kept_text.is_in_file = 1;
+}
+
 static int make(int is_first)
 {
     struct making making = {.bytes = pt_first_bytes() + ((SCHEMA_BYTES + PT_PAGE_BYTES - 1) & ~(PT_PAGE_BYTES - 1ul))};
@@ -145,6 +152,8 @@ static int make(int is_first)
         make_file(&making);
     else if (pt_private_files(make_file, &making) < 0)
         making.error = -EAGAIN;
+    if (making.map && !is_first)
+        leave_kept_text();
     if (making.map && pt_image->is_small)
         result = move_from_small_file(&making);
     else if (making.map) {

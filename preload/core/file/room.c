@@ -21,9 +21,14 @@ static pt_u64 room_bytes(void)
     return pt_area_bytes() + PT_OWN_CHUNK_BYTES;
 }
 
+static struct pt_area_pool *pool_at(pt_u32 index)
+{
+    return index ? &pt_image->pools[index - 1] : &pt_image->head_pool;
+}
+
 static struct pt_room room_in_pool(pt_u32 index)
 {
-    struct pt_area_pool *pool = &pt_image->pools[index];
+    struct pt_area_pool *pool = pool_at(index);
     if (__atomic_load_n(&pool->next, __ATOMIC_RELAXED) >= pool->count)
         return (struct pt_room){0};
     const pt_u32 i = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
@@ -49,8 +54,9 @@ pt_u32 pt_room_left(void)
     const pt_u32 n_pools = __atomic_load_n(&pt_image->n_pools, __ATOMIC_ACQUIRE);
     pt_u32 left = 0;
     for (pt_u32 i = __atomic_load_n(&pt_image->pool, __ATOMIC_RELAXED); i < n_pools; i++) {
-        const pt_u32 next = __atomic_load_n(&pt_image->pools[i].next, __ATOMIC_RELAXED);
-        left += next < pt_image->pools[i].count ? pt_image->pools[i].count - next : 0;
+        const struct pt_area_pool *pool = pool_at(i);
+        const pt_u32 next = __atomic_load_n(&pool->next, __ATOMIC_RELAXED);
+        left += next < pool->count ? pool->count - next : 0;
     }
     return left;
 }
@@ -76,10 +82,10 @@ void pt_room_make_pool(void)
     const pt_u32 index = pt_image->n_pools;
     const pt_u32 there = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) + pt_room_left();
     const pt_u32 areas = there < 2 ? 2 : there < PT_ROOM_MOST_AREAS ? there : PT_ROOM_MOST_AREAS;
-    const struct pt_space space = index < PT_MAX_POOLS ? pt_space_grow(areas * one, one) : (struct pt_space){0};
+    const struct pt_space space = index <= PT_MAX_POOLS ? pt_space_grow(areas * one, one) : (struct pt_space){0};
     if (space.map) {
         const pt_u32 count = (pt_u32)(space.bytes / one);
-        pt_image->pools[index] = (struct pt_area_pool){space.map, new_privates(count), count, 0};
+        *pool_at(index) = (struct pt_area_pool){space.map, new_privates(count), count, 0};
         __atomic_store_n(&pt_image->n_pools, index + 1, __ATOMIC_RELEASE);
     }
     __atomic_store_n(&pt_image->growing, 0, __ATOMIC_RELEASE);

@@ -9,15 +9,16 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 
+#include "proftrace/format.h"
 #include "proftrace/schema_text.h"
 #include "core/options.h"
 #include "core/session.h"
 #include "core/sys.h"
 #include "core/text.h"
 #include "core/valgrind.h"
-#include "image_state.h"
 #include "space.h"
 
 #define NFS_MAGIC 0x6969 /* two machines that append at once are not kept apart */
@@ -37,7 +38,7 @@ static void name_file(struct pt_text *path)
 }
 
 /* Under another name until it is whole: a head is behind the schema, whoever comes first. */
-static void make_file(const char *path)
+static void make_file(const char *path, pt_u64 trace_id)
 {
     char hidden[640];
     struct pt_text text = {hidden, 0, sizeof hidden};
@@ -50,7 +51,7 @@ static void make_file(const char *path)
     };
     pt_text_add(&text, pt_session_path);
     pt_text_add(&text, "/.small-");
-    pt_text_hex(&text, pt_image->header->trace_id, 16);
+    pt_text_hex(&text, trace_id, 16);
     const long fd = pt_syscall3(SYS_open, hidden, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
@@ -62,7 +63,7 @@ static void make_file(const char *path)
     pt_syscall1(SYS_unlink, hidden);
 }
 
-static long open_file(void)
+static long open_file(pt_u64 trace_id)
 {
     char path[640];
     struct pt_text text = {path, 0, sizeof path};
@@ -71,56 +72,54 @@ static long open_file(void)
     const long fd = pt_syscall3(SYS_open, path, flags, 0);
     if (fd != -ENOENT)
         return fd;
-    make_file(path);
+    make_file(path, trace_id);
     return pt_syscall3(SYS_open, path, flags, 0);
 }
 
-/* The offset of the head that was appended, or below 0. The magic is not in it yet: half a head is none. */
-static long append(int fd, const char *head)
+/* The offset of a place for a head, or below 0. Zeros, from one page of them: until the magic is in it, it is none. */
+static long append(int fd, char *zeros)
 {
+    const struct iovec place[] = {{zeros, PT_PAGE_BYTES}, {zeros, PT_PAGE_BYTES}};
+    _Static_assert(sizeof place / sizeof *place * PT_PAGE_BYTES == PT_HEAD_BYTES, "a head's bytes");
     struct statfs fs;
     if (pt_syscall3(SYS_lseek, fd, 0, SEEK_END) < (long)HEADS_OFFSET) /* somebody truncated it */
         return -1;
     if (pt_syscall2(SYS_fstatfs, fd, &fs) != 0 || fs.f_type == NFS_MAGIC || fs.f_bavail < fs.f_blocks / 20)
         return -1;
-    if (pt_syscall3(SYS_write, fd, head, PT_HEAD_BYTES) != (long)PT_HEAD_BYTES)
+    if (pt_syscall3(SYS_writev, fd, place, sizeof place / sizeof *place) != (long)PT_HEAD_BYTES)
         return -1;
     const long offset = pt_syscall3(SYS_lseek, fd, 0, SEEK_CUR) - (long)PT_HEAD_BYTES;
     return offset > 0 && offset % PT_PAGE_BYTES == 0 ? offset : -1;
 }
 
-/* Beside the head first: a MAP_FIXED that fails may have taken away what was there. */
-static int map_head(int fd, pt_u64 offset)
+static int map_fixed(char *head, int flags, int fd, pt_u64 offset)
 {
-    char *head = (char *)pt_image->header;
-    char *map = pt_sys_map(PT_HEAD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
-    if (!map)
-        return -1;
-    const long moved =
-        pt_syscall6(SYS_mremap, (long)map, PT_HEAD_BYTES, PT_HEAD_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, (long)head, 0);
-    if (moved == (long)head) {
-        __builtin_memset(head, 0,
-                         sizeof pt_image->header->magic); /* written before it is read: one page fault, not two */
-        return 0;
-    }
-    pt_syscall2(SYS_munmap, map, PT_HEAD_BYTES);
-    return -1;
+    const long map =
+        pt_syscall6(SYS_mmap, (long)head, PT_HEAD_BYTES, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, (long)offset);
+    return map == (long)head ? 0 : -1;
 }
 
-int pt_small_file_append(void)
+/* A mapping that fails may have taken away what was there: that was untouched memory, of which there is more. */
+static long map_head(char *head, int fd, pt_u64 offset)
+{
+    if (map_fixed(head, MAP_SHARED, fd, offset) == 0)
+        return 0;
+    return map_fixed(head, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == 0 ? -EAGAIN : -ENOMEM;
+}
+
+long pt_small_file_append(char *head, pt_u64 trace_id)
 {
     /* With each malloc a record, nothing stays small. A limit of the size of files is about each one's end. valgrind
      * refuses the second mapping with which a head moves. */
     if (pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0) || pt_options.heap == PT_HEAP_FULL ||
         pt_check_file_limit(ANY_LIMIT) < 0 || pt_take_budget(PT_HEAD_BYTES) < 0)
-        return -1;
-    const long fd = open_file();
-    const long offset = fd < 0 ? -1 : append((int)fd, (const char *)pt_image->header);
-    const int result = offset < 0 ? -1 : map_head((int)fd, (pt_u64)offset);
+        return -EAGAIN;
+    const long fd = open_file(trace_id);
+    const long offset = fd < 0 ? -1 : append((int)fd, head);
+    const long error = offset < 0 ? -EAGAIN : map_head(head, (int)fd, (pt_u64)offset);
     if (fd >= 0)
         pt_syscall1(SYS_close, fd);
-    if (result < 0)
+    if (error < 0)
         pt_return_budget(PT_HEAD_BYTES);
-    pt_image->is_small = result == 0;
-    return result;
+    return error;
 }

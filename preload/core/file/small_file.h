@@ -5,8 +5,11 @@
 #ifndef PT_CORE_FILE_SMALL_FILE_H
 #define PT_CORE_FILE_SMALL_FILE_H
 
-/* Append the head to it and map that in its place; -1 when it cannot be done, and the head is as it was. One thread, at
- * the start of a process image or in a forked child. */
-int pt_small_file_append(void);
+#include "core/compiler.h"
+
+/* A place in it for a head, zeros, mapped at `head`, which is untouched memory of ours. -EAGAIN: it cannot be had, and
+ * the memory is as it was; -ENOMEM: the memory is lost, too. One thread, at the start of a process image or in a forked
+ * child. */
+long pt_small_file_append(char *head, pt_u64 trace_id);
 
 #endif

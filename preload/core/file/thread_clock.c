@@ -66,7 +66,7 @@ static void make_room(struct pt_tracer_thread *t)
         pt_rollover(t, PT_BUFFER_RECORDS);
 }
 
-PT_COLD void pt_thread_clock_note(void)
+PT_NOINLINE void pt_thread_clock_note(void)
 {
     struct pt_tracer_thread *t = pt_self;
     if (!t->area || pt_switches.off || pt_clock() - t->clock_read_at < LEAST_BETWEEN_TICKS || !pt_may_call())

@@ -30,8 +30,10 @@ void pt_cupti_tick(void)
 }
 
 /* Registered while the driver comes up, so called before it goes down. */
-static void end_at_exit(void)
+static void end_at_exit(int status, void *unused)
 {
+    (void)status;
+    (void)unused;
     struct pt_cupti *c = pt_cupti;
     pt_u32 recording = PT_CUPTI_RECORDING;
     /* Another thread may be giving CUPTI to the program right now: then the program has to end it. */
@@ -71,6 +73,6 @@ int pt_cupti_start(void)
         c->phase = PT_CUPTI_ENDED;
         return 0;
     }
-    atexit(end_at_exit);
+    pt_process_at_exit(end_at_exit);
     return 1;
 }

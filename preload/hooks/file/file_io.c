@@ -291,3 +291,9 @@ void pt_io_made(const struct pt_raw_call *call)
 #undef RAW
     }
 }
+
+void pt_io_find_functions(void)
+{
+    PT_RESOLVE(close);
+    PT_RESOLVE(dup2);
+}

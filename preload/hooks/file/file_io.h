@@ -10,4 +10,7 @@
 /* Record the call, if it is one of file_io_raw.def. */
 void pt_io_made(const struct pt_raw_call *call) __attribute__((visibility("hidden")));
 
+/* Find what nearly every forked child calls. */
+void pt_io_find_functions(void) __attribute__((visibility("hidden")));
+
 #endif

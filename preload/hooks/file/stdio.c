@@ -65,6 +65,40 @@ static PT_NOINLINE void seek_done(pt_u64 start, pt_u64 end, FILE *stream, int re
 
 #include "stdio.def"
 
+/* Neither text to write nor text that was read ahead. Streams of wide characters keep theirs elsewhere. */
+static int is_empty(const FILE *stream)
+{
+    return stream->_mode <= 0 && stream->_IO_write_ptr <= stream->_IO_write_base &&
+           stream->_IO_read_ptr >= stream->_IO_read_end;
+}
+
+/* One that has nothing to do is not recorded: shells make one in each forked child, which would ask the kernel for the
+ * name of its output because of it. */
+static int flush(FILE *stream, int (*real)(FILE *))
+{
+    if (pt_unlikely(!pt_switches.stdio) || (stream && is_empty(stream)))
+        return real(stream);
+    const pt_u64 start = pt_clock();
+    const int ret = real(stream);
+    stream_done(PT_EV_stdio_flush, start, pt_clock(), stream, ret);
+    return ret;
+}
+
+int fflush(FILE *stream)
+{
+    return flush(stream, real_fflush);
+}
+
+int fflush_unlocked(FILE *stream)
+{
+    return flush(stream, real_fflush_unlocked);
+}
+
+int _IO_fflush(FILE *stream)
+{
+    return flush(stream, real__IO_fflush);
+}
+
 void rewind(FILE *stream)
 {
     if (pt_unlikely(!pt_switches.stdio)) {
@@ -74,4 +108,9 @@ void rewind(FILE *stream)
     const pt_u64 start = pt_clock();
     real_rewind(stream);
     seek_done(start, pt_clock(), stream, 0);
+}
+
+void pt_stdio_find_functions(void)
+{
+    PT_RESOLVE(fflush);
 }

@@ -17,6 +17,7 @@
 #pragma GCC visibility push(hidden)
 void pt_stdio_read(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes);
 void pt_stdio_wrote(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes);
+void pt_stdio_find_functions(void); /* that nearly every forked child calls */
 #pragma GCC visibility pop
 
 /* Not fileno(), which sets errno. Streams that are no files (memory, cookies) have no descriptor, and the field for

@@ -20,7 +20,9 @@
 #include "core/sandbox.h"
 #include "core/sys.h"
 #include "core/valgrind.h"
+#include "hooks/file/file_io.h"
 #include "hooks/file/sandbox.h"
+#include "hooks/file/stdio.h"
 #include "hooks/hook.h"
 #include "exec.h"
 
@@ -37,7 +39,7 @@ static PT_NOINLINE void forked(pt_u64 start, pt_u64 end, pid_t child)
     if (child != 0)
         pt_spent(PT_EV_proc_fork, start, end, 0, pt_result_and(child, 0), 0);
     else
-        pt_thread_attached();
+        pt_thread_attach_forked();
 }
 
 static PT_NOINLINE void commanded(pt_u64 start, pt_u64 end, const char *command, int status)
@@ -46,8 +48,8 @@ static PT_NOINLINE void commanded(pt_u64 start, pt_u64 end, const char *command,
     pt_spent(PT_EV_proc_system, start, end, 0, pt_words((pt_u32)status, text), 0);
 }
 
-/* What each child would do again, which begins without its parent's pages of libc: find what it calls. And it has no
- * use for the caller's working memory, which would only be copied. */
+/* What each child would do again, which begins without its parent's pages of libc: find what it calls, if it is that
+ * of a shell. And it has no use for the caller's working memory, which would only be copied. */
 static PT_NOINLINE void prepare_forks(void)
 {
     static pt_u32 is_done;
@@ -57,6 +59,8 @@ static PT_NOINLINE void prepare_forks(void)
     PT_RESOLVE(exit);
     PT_RESOLVE(_exit);
     pt_exec_find_functions();
+    pt_io_find_functions();
+    pt_stdio_find_functions();
     if (pt_self->priv && pt_may_call() && !pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0)) /* its child would not know */
         pt_syscall3(SYS_madvise, pt_self->priv, sizeof *pt_self->priv, MADV_DONTFORK);
 }
@@ -109,42 +113,49 @@ HOOK(int, forkpty, (int *terminal, char *name, const struct termios *mode, const
      (terminal, name, mode, size), io, standard_replaced(ret == 0);
      forked(start, end, ret))
 
-static PT_NOINLINE void exiting(int status)
+/* 0 where nobody is to speak for the process. */
+static PT_NOINLINE int exiting(int status)
 {
     if (pt_sandbox_vfork_child_leaves() || (pt_switches.io && pt_process_is_vfork_child())) {
         pt_fd_vfork_child_leaves();
-        return;
+        return 0;
     }
-    if (!pt_switches.io)
-        return;
-    pt_point(PT_EV_proc_exit, 0, 0, pt_words((pt_u32)status, 0), 0);
-    pt_process_note_end(PT_PROCESS_EXITED, status & 0xff);
+    if (pt_switches.io)
+        pt_point(PT_EV_proc_exit, 0, 0, pt_words((pt_u32)status, 0), 0);
+    return pt_switches.io;
+}
+
+static PT_NOINLINE void ending(int status)
+{
+    if (exiting(status))
+        pt_process_note_end(PT_PROCESS_EXITED, status & 0xff);
 }
 
 void exit(int status)
 {
-    exiting(status);
+    if (exiting(status))
+        pt_process_note_exit(status);
     real_exit(status);
     __builtin_unreachable();
 }
 
 void _exit(int status)
 {
-    exiting(status);
+    ending(status);
     real__exit(status);
     __builtin_unreachable();
 }
 
 void _Exit(int status)
 {
-    exiting(status);
+    ending(status);
     real__Exit(status);
     __builtin_unreachable();
 }
 
 void quick_exit(int status)
 {
-    exiting(status);
+    ending(status);
     real_quick_exit(status);
     __builtin_unreachable();
 }
