@@ -4,9 +4,10 @@
  *
  * A count that was the same in all runs of the baseline is worse above 2 %. One that varied is worse beyond its largest
  * value by twice as much as it varied and 10 %; where it varied by more than 1 %, it needs four runs to be judged at
- * all: of fewer, the next often lies outside. Of a single run nobody knows whether it varies: 10 %. Times need four
- * runs on both sides, and 0.1 s; how much longer the median has to be depends on how sure a rank test is: see
- * judge_time. A threshold of the user's stands in place of these shares.
+ * all: of fewer, the next often lies outside. Of a single run nobody knows whether it varies: 10 %. Of several runs
+ * that are checked most have to be worse; where half of them are, nobody can tell. Times need four runs on both sides,
+ * and 0.1 s; how much longer the median has to be depends on how sure a rank test is: see judge_time. A threshold of
+ * the user's stands in place of these shares.
  */
 #include "judge.h"
 
@@ -55,22 +56,42 @@ static double room_of(const struct pt_judged *figure, double low, double high, d
     return fmax(share * high, varies ? 2 * (high - low) : 0);
 }
 
+/* Of the runs that are checked: how many lie further above (or below) that end of the baseline's values than `room`. */
+static size_t n_beyond(const struct pt_judged *figure, double end, double room, bool above)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < figure->n_b; i++) {
+        const double beyond = above ? figure->b[i] - end : end - figure->b[i];
+        n += beyond > room && beyond >= floor_of(figure);
+    }
+    return n;
+}
+
+/* One run that did more by chance is no regression, nor is one that did no more an excuse for all others. */
 static void judge_count(struct pt_doc *doc, struct pt_judged *figure, double threshold_percent)
 {
     const double low = least(figure->a, figure->n_a), high = most(figure->a, figure->n_a);
-    const double b = least(figure->b, figure->n_b), best = most(figure->b, figure->n_b);
     const bool varies = high > low;
     const double room = room_of(figure, low, high, threshold_percent);
+    const size_t n_worse = n_beyond(figure, high, room, true), n_better = n_beyond(figure, low, room, false);
     figure->how = figure->n_a == 1 ? "one run"
                   : !varies        ? pt_doc_format(doc, "stable in %zu of %zu runs", figure->n_a, figure->n_a)
                                    : pt_doc_format(doc, "varies in %zu runs", figure->n_a);
-    if (high - low > 0.01 * high && figure->n_a < LEAST_RUNS)
+    figure->is_near = 2 * n_beyond(figure, high, room / 2, true) >= figure->n_b;
+    if (high - low > 0.01 * high && figure->n_a < LEAST_RUNS) {
         figure->state = PT_FIGURE_NOT_JUDGED;
-    else if (b > high + room && b - high >= floor_of(figure))
+        figure->is_near = true;
+        return;
+    }
+    if (2 * n_worse > figure->n_b)
         figure->state = PT_FIGURE_WORSE;
-    else if (best < low - room && low - best >= floor_of(figure))
+    else if (2 * n_worse == figure->n_b)
+        figure->state = PT_FIGURE_NOT_JUDGED;
+    else if (2 * n_better > figure->n_b)
         figure->state = PT_FIGURE_BETTER;
-    figure->is_near = figure->state == PT_FIGURE_NOT_JUDGED || (b > high + room / 2 && b - high >= floor_of(figure));
+    figure->is_undecided = figure->state == PT_FIGURE_NOT_JUDGED;
+    if (n_worse && n_worse < figure->n_b)
+        figure->how = pt_doc_format(doc, "worse in %zu of %zu runs", n_worse, figure->n_b);
 }
 
 void pt_figure_test(struct pt_judged *figure)

@@ -225,6 +225,19 @@ static void test_a_count_that_is_nearly_worse(void **state)
     assert_false(judged("read.calls", varies, stable, 3, NAN).is_undecided); /* it is said, and stops nobody */
 }
 
+static void test_a_count_of_runs_that_disagree(void **state)
+{
+    (void)state;
+    const double before[] = {200, 200, 200, 200}, one[] = {200, 400, 200, 200}, half[] = {400, 200, 400, 200};
+    const double most[] = {400, 200, 400, 400}, fewer[] = {100, 200, 100, 100};
+    assert_int_equal(judged("open.calls", before, one, 4, NAN).state, PT_FIGURE_SAME);
+    const struct pt_judged split = judged("open.calls", before, half, 4, NAN);
+    assert_int_equal(split.state, PT_FIGURE_NOT_JUDGED);
+    assert_true(split.is_undecided && split.is_near);
+    assert_int_equal(judged("open.calls", before, most, 4, NAN).state, PT_FIGURE_WORSE);
+    assert_int_equal(judged("open.calls", before, fewer, 4, NAN).state, PT_FIGURE_BETTER);
+}
+
 /* ---- levels of a history ---- */
 
 static const struct pt_change_rules counts = {2, 0.02, 10, 0}, times = {4, 0.05, 0.05, 0.05};
@@ -326,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_figures_that_are_not_known),
         cmocka_unit_test(test_a_time_that_is_nearly_worse),
         cmocka_unit_test(test_a_count_that_is_nearly_worse),
+        cmocka_unit_test(test_a_count_of_runs_that_disagree),
         cmocka_unit_test(test_a_count_that_changed_and_came_back),
         cmocka_unit_test(test_what_is_no_change_of_a_count),
         cmocka_unit_test(test_times_that_only_vary_have_no_change),
