@@ -32,9 +32,10 @@ static void set_resources(struct pt_profile *profile, pt_u32 stage)
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct pt_stage *one = &profile->stages.items[stage];
-    const char *otherwise = pt_stage_was_skipped(one)           ? "the stage was skipped"
-                            : one->run && !one->run->is_running ? too_short
-                                                                : pt_profile_why_not_sampled(profile, stage);
+    const bool has_ended = one->run && one->run->status;
+    const char *otherwise = pt_stage_was_skipped(one) ? "the stage was skipped"
+                            : has_ended               ? too_short
+                                                      : pt_profile_why_not_sampled(profile, stage);
     for (int i = 0; i < PT_RESOURCE__COUNT; i++) {
         const struct pt_run_resource *resource = one->run ? &one->run->resources[i] : &nothing;
         const char *reason = resource->reason ? resource->reason : otherwise;

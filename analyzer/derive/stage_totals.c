@@ -80,19 +80,20 @@ static void set_resources_from_launcher(struct pt_profile *profile, pt_u32 stage
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    const char *too_short =
-        run->is_running ? "no sample has been noted yet" : "the command ended before the first sample";
+    const char *too_short = run->is_running ? "no sample has been noted yet"
+                            : !run->status  ? pt_profile_why_not_sampled(profile, stage)
+                                            : "the command ended before the first sample";
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
     const double interval_s = profile->run->interval_ns / 1e9;
     const double cpu_s = true_cpu_s(run->cpu_s, noted_s), average = run->cpu_percent_avg;
+    const double of_wall_percent = 100 * cpu_s / (wall_s > 0 ? wall_s : 1e-3);
     if (!isnan(cpu_s)) {
-        const struct pt_value percent = plausible(profile, 100 * cpu_s / (wall_s > 0 ? wall_s : 1e-3), wall_s);
+        const struct pt_value percent = plausible(profile, of_wall_percent, wall_s);
         pt_metrics_set(metrics, scope, "cpu.total_s", percent.type == PT_VALUE_UNKNOWN ? percent : pt_real(cpu_s));
     }
     if (!isnan(average))
-        pt_metrics_set(
-            metrics, scope, "cpu.avg_percent",
-            plausible(profile, cpu_s > run->cpu_s && run->cpu_s > 0 ? average * cpu_s / run->cpu_s : average, wall_s));
+        pt_metrics_set(metrics, scope, "cpu.avg_percent",
+                       plausible(profile, cpu_s > run->cpu_s ? of_wall_percent : average, wall_s));
     pt_metrics_set(metrics, scope, "cpu.max_percent",
                    isnan(run->cpu_percent_max) ? pt_unknown(too_short)
                                                : plausible(profile, run->cpu_percent_max, interval_s));

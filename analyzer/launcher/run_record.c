@@ -16,18 +16,19 @@
 void pt_run_stage_take(struct pt_run_stage *stage, const struct pt_launch_result *result)
 {
     const struct pt_samples *samples = result->samples;
-    const double average = result->duration_ns ? 100.0 * (double)samples->cpu_ns / (double)result->duration_ns : NAN;
-    const pt_u64 cpu_us = samples->cpu_ns / 1000;
+    const bool is_unseen = result->running && !samples->n; /* its 0 would be taken for a measurement */
+    const double cpu_ns = is_unseen ? NAN : (double)samples->cpu_ns;
+    const double average = result->duration_ns ? 100.0 * cpu_ns / (double)result->duration_ns : NAN;
     stage->pid = result->pid;
     stage->duration_ns = (double)result->duration_ns;
     stage->stop_ns = result->how != PT_LAUNCH_ENDED && !result->running ? (double)result->stop_ns : NAN;
     stage->exit = result->running ? NULL : result->exit;
     stage->exit_code = result->running ? NAN : pt_status_exit_code(result->wait_status);
-    stage->rss_max_bytes = (double)samples->rss_max_bytes;
+    stage->rss_max_bytes = is_unseen ? NAN : (double)samples->rss_max_bytes;
     stage->cpu_percent_avg = average;
     /* Unknown when it was too short for a sample. */
     stage->cpu_percent_max = isnan(samples->cpu_percent_max) ? NAN : fmax(samples->cpu_percent_max, average);
-    stage->cpu_s = (double)cpu_us / 1e6;
+    stage->cpu_s = floor(cpu_ns / 1e3) / 1e6;
     memcpy(stage->resources, samples->resources, sizeof stage->resources);
     stage->sample_t_s = samples->t_s;
     stage->n_samples = (pt_u32)samples->n;

@@ -80,6 +80,7 @@ const char *pt_profile_why_not_sampled(const struct pt_profile *profile, pt_u32 
         return pt_window_no_counters;
     return !run              ? "needs the launcher's sampling: start the command with proftrace run"
            : run->is_running ? "not known yet: the stage still runs"
+           : !run->status    ? "the launcher ended before it had noted a sample"
                              : "the launcher took no sample of it";
 }
 

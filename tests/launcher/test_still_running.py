@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import unittest
 
 from launcher_case import LIBRARY, LauncherCase, clean_environment
@@ -37,6 +38,22 @@ class StillRunning(LauncherCase):
         process.wait()
         self.assertEqual(self.ends(), (None, None, []))
         self.assertIn(b"no end seen", self.proftrace("info", "run").stdout)
+
+    def test_cpu_time_before_its_launcher_noted_any(self):
+        """Of a stage that still runs, and of one whose launcher was killed, it is what the program noted."""
+        program = ("import sys, time\nend = time.process_time() + 0.5\n"
+                   "while time.process_time() < end: open('/dev/null').close()\nprint(flush=True); sys.stdin.read()")
+        process = self.start_it(sys.executable, "-c", program, stdin=-1, stdout=-1, stderr=-1)
+        process.stdout.readline()
+        first = self.record()
+        self.assertEqual([first[key] for key in ("cpu_s", "cpu_percent_avg", "rss_max_bytes")], [None] * 3)
+        for end in (None, process.kill):
+            if end:
+                end()
+                process.wait()
+            stage = json.loads(self.proftrace("report", "--format", "json").stdout)["stages"][0]
+            self.assertGreater(stage["cpu_s"], 0.3)
+            self.assertAlmostEqual(stage["cpu_percent_avg"], 100 * stage["cpu_s"] / stage["duration_s"], delta=1)
 
 
 if __name__ == "__main__":
