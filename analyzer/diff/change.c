@@ -120,7 +120,8 @@ static int by_size(const void *a, const void *b, void *kind)
                   : (x < y) - (x > y);
 }
 
-struct pt_changes pt_changes(const struct pt_diff_table_kind *kind, const cJSON *a, const cJSON *b)
+/* All rows of one table of two stages (either may be NULL), the largest change first. */
+static struct pt_changes changes_of(const struct pt_diff_table_kind *kind, const cJSON *a, const cJSON *b)
 {
     struct collecting c = {.kind = kind};
     take(&c, a, kind->path, PT_DIFF_A);
@@ -130,6 +131,41 @@ struct pt_changes pt_changes(const struct pt_diff_table_kind *kind, const cJSON 
     pt_map_fini(&c.by_name);
     pt_intern_fini(&c.names);
     return c.changes;
+}
+
+bool pt_counts_samples(const struct pt_diff_table_kind *kind)
+{
+    return !strcmp(kind->count, "samples");
+}
+
+/* A stage that computed so long that a sampler had seen it. */
+static bool lacks_samples(const struct pt_stage_pair *pair, enum pt_diff_side side)
+{
+    const double least_cpu_s = 0.05;
+    for (int i = 0; i < PT_DIFF__TABLES; i++)
+        for (size_t j = 0; pt_counts_samples(&pt_diff_tables[i]) && j < pair->changes[i].n; j++)
+            if (pair->changes[i].items[j].count[side] > 0)
+                return false;
+    return !(pt_member_number(pair->of[side], "cpu_s") < least_cpu_s);
+}
+
+/* Without this each function of the other run would have gone from all of its time to none. */
+static void drop_samples_of_one(struct pt_stage_pair *pair)
+{
+    const bool lacks_a = lacks_samples(pair, PT_DIFF_A), lacks_b = lacks_samples(pair, PT_DIFF_B);
+    if (lacks_a == lacks_b || !pair->of[PT_DIFF_A] || !pair->of[PT_DIFF_B])
+        return;
+    pair->unsampled = lacks_a ? "A" : "B";
+    for (int i = 0; i < PT_DIFF__TABLES; i++)
+        if (pt_counts_samples(&pt_diff_tables[i]))
+            pair->changes[i].n = 0;
+}
+
+void pt_pair_take_changes(struct pt_stage_pair *pair)
+{
+    for (int i = 0; i < PT_DIFF__TABLES; i++)
+        pair->changes[i] = changes_of(&pt_diff_tables[i], pair->of[PT_DIFF_A], pair->of[PT_DIFF_B]);
+    drop_samples_of_one(pair);
 }
 
 const struct pt_change *pt_change_largest(const struct pt_stage_pair *pair, enum pt_diff_table table, double direction,

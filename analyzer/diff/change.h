@@ -43,8 +43,8 @@ struct pt_changes {
 
 /* By what the table ranks: seconds, or bytes where it has none. B - A. */
 double pt_change_of(const struct pt_diff_table_kind *kind, const struct pt_change *change);
-/* All rows of one table of two stages (either may be NULL), the largest change first. Free the items. */
-struct pt_changes pt_changes(const struct pt_diff_table_kind *kind, const cJSON *a, const cJSON *b);
+/* Samples are chance, and need a CPU profile. */
+bool pt_counts_samples(const struct pt_diff_table_kind *kind);
 static inline void pt_changes_fini(struct pt_changes *changes)
 {
     free(changes->items);
@@ -61,8 +61,12 @@ struct pt_stage_pair {
     const char *name;
     const cJSON *of[PT_DIFF__SIDES];
     struct pt_changes changes[PT_DIFF__TABLES];
-    bool has_lost; /* one of the runs lost events, so that rows made of them are too few */
+    bool has_lost;         /* one of the runs lost events, so that rows made of them are too few */
+    const char *unsampled; /* "A" or "B": which of the two has no CPU profile while the other has; NULL = neither */
 };
+
+/* Fills in the changes of all tables. Those of CPU samples stay empty where only one of the stages has any. */
+void pt_pair_take_changes(struct pt_stage_pair *pair);
 
 /* The largest change of a table among those that fit (NULL = all), in a direction: +1 where B has more, -1 where it has
  * less. What went the other way explains nothing. NULL = none. */

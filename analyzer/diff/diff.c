@@ -25,8 +25,7 @@ struct pairs {
 static void push_pair(struct pairs *pairs, const char *name, const cJSON *a, const cJSON *b)
 {
     struct pt_stage_pair pair = {.name = name, .of = {a, b}};
-    for (int i = 0; i < PT_DIFF__TABLES; i++)
-        pair.changes[i] = pt_changes(&pt_diff_tables[i], a, b);
+    pt_pair_take_changes(&pair);
     pt_vec_push(pairs, pair);
 }
 
@@ -232,10 +231,10 @@ static const char *place_of(struct pt_doc *doc, const struct pt_diff_table_kind 
                             : pt_doc_format(doc, "%s%s", before, change->file);
 }
 
-/* Samples are chance: only where there is nothing better do they count. */
+/* Only where there is nothing better do samples count. */
 static bool has_count(const struct pt_diff_table_kind *kind)
 {
-    return *kind->count && strcmp(kind->count, "samples") != 0;
+    return *kind->count && !pt_counts_samples(kind);
 }
 
 /* What nobody would look at twice is left out: under half a percent of the stage, unless a call is made a tenth more or
@@ -439,23 +438,21 @@ static void add_stage(struct pt_doc *doc, const struct pt_stage_pair *pair, cons
     pt_vec_push(&doc->stages, stage);
 }
 
-static const char *text_or(const char *text, const char *other)
-{
-    return text ? text : other;
-}
-
 /* What makes two runs hard to compare is said, and stops nobody. */
-static void add_notes(struct pt_doc *doc, const cJSON *a, const cJSON *b)
+static void add_notes(struct pt_doc *doc, const struct pairs *pairs, const cJSON *a, const cJSON *b)
 {
     static const char *const same[][2] = {
         {"host", "machine"}, {"tool", "version of proftrace"}, {"dataset", "dataset"}, {"git_commit", "commit"}};
-    doc->notes = pt_arena_alloc(&doc->arena, (sizeof same / sizeof *same + 4) * sizeof *doc->notes);
+    doc->notes = pt_arena_alloc(&doc->arena, (sizeof same / sizeof *same + 4 + pairs->n) * sizeof *doc->notes);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         const char *of_a = pt_member_text(a, same[i][0]), *of_b = pt_member_text(b, same[i][0]);
-        if ((of_a || of_b) && strcmp(text_or(of_a, ""), text_or(of_b, "")) != 0)
-            doc->notes[doc->n_notes++] = pt_doc_format(doc, "another %s: %s, then %s", same[i][1],
-                                                       text_or(of_a, "unknown"), text_or(of_b, "unknown"));
+        if (of_a && of_b && strcmp(of_a, of_b) != 0)
+            doc->notes[doc->n_notes++] = pt_doc_format(doc, "another %s: %s, then %s", same[i][1], of_a, of_b);
     }
+    for (size_t i = 0; i < pairs->n; i++)
+        if (pairs->items[i].unsampled)
+            doc->notes[doc->n_notes++] = pt_doc_format(doc, "%s: %s has no CPU profile: its functions are not known",
+                                                       pairs->items[i].name, pairs->items[i].unsampled);
     const cJSON *const both[] = {a, b};
     for (int i = 0; i < 2; i++) {
         const double lost = lost_of(both[i]);
@@ -483,7 +480,7 @@ struct pt_doc *pt_diff_build(const struct pt_diff_run *a, const struct pt_diff_r
             qsort(pairs.items, pairs.n, sizeof *pairs.items, by_size);
         for (size_t i = 0; i < pairs.n; i++)
             add_stage(doc, &pairs.items[i], a->document, b->document);
-        add_notes(doc, a->document, b->document);
+        add_notes(doc, &pairs, a->document, b->document);
         pt_doc_line(&doc->head, "a", "A", PT_SHOW_TEXT, pt_text(pt_doc_text(doc, a->name)));
         pt_doc_line(&doc->head, "b", "B", PT_SHOW_TEXT, pt_text(pt_doc_text(doc, b->name)));
         if (!doc->verdict)

@@ -190,6 +190,22 @@ class Forms(Case):
             self.assertIn(text, " ".join(markdown.split()))
         self.assertEqual(tree.find("head/title").text, "comparison of two runs - proftrace")
 
+    def test_what_was_not_sampled_is_not_compared(self):
+        """As of a run without a launcher: its functions did not go from all of their time to none, and its machine is not another one."""
+        other = self.folder / "unsampled"
+        shutil.copytree(self.usual, other)
+        report = json.loads((other / "report.json").read_text(encoding="utf-8"))
+        report["host"] = None
+        for stage in report["stages"]:
+            stage.update(cpu_s=stage["cpu_s"] + 1, python=None, cpu_functions=[], python_lines=[])
+        (other / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        for a, b, side in ((self.usual, other, "B"), (other, self.usual, "A")):
+            said = json.loads(self.diff(a, b, "--json"))
+            self.assertCountEqual(said["notes"], [f"{stage}: {side} has no CPU profile: its functions are not known" for stage in STAGES])
+            for stage in said["stages"]:
+                self.assertFalse({"python", "native", "lines"} & set(stage), stage.keys())
+            self.assertNotIn("computes for", json.dumps(said))
+
     def flame(self, name, rows):
         """A copy of the usual run whose first stage has this call tree: (depth, function, seconds, seconds of its own)."""
         run = self.folder / name
