@@ -62,6 +62,8 @@ static int show(const struct request *request, struct pt_report *report, struct 
     how.is_full = request->is_full;
     how.finding = (pt_u32)request->finding;
     how.run_argument = is_latest(session) ? NULL : session->path;
+    how.stage = request->stage;
+    how.since_ns = request->since_ns;
     how.page = page_of(session, &page);
     PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_report_build(&report->profile, &report->findings, &options);
     PT_AUTO(pt_str_fini) struct pt_str text = {0};

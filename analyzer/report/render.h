@@ -16,6 +16,8 @@ struct pt_render_options {
     bool is_full;             /* of text: everything; else one screen */
     pt_u32 finding;           /* of text: only this one, with its evidence; 0 = all */
     const char *run_argument; /* what commands that name this run need; NULL = nothing, it is the latest */
+    const char *stage;        /* what commands name beside it, or they would show another view: a stage; NULL = all, */
+    pt_i64 since_ns;          /* and the length of the window; 0 = none */
     const char *page;         /* path of the page in the same run; NULL = none */
 };
 

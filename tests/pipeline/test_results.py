@@ -2,10 +2,11 @@
 """What a run leaves for people and machines: quality and its floors, copies of reports, what GitHub Actions shows."""
 import json
 import os
+import shlex
 import subprocess
 import unittest
 
-from pipeline_case import LATEST, NAMES, PROFTRACE, PipelineCase, plain, seven, sh
+from pipeline_case import LATEST, NAMES, PROFTRACE, PipelineCase, plain, python, seven, sh
 
 GRADE = {"run_grade_0_100": 72.5, "precision_proxy": 0.85, "recall_proxy": 0.78, "miss_rate_proxy": 0.22}
 
@@ -122,6 +123,18 @@ class Copies(PipelineCase):
         self.assertIn(b"profiles", outcome.stderr)
         self.assertIn(b"Not a directory", outcome.stderr)
         self.assert_stages({name: "ok" for name in NAMES})
+
+
+class Next(PipelineCase):
+    def test_a_command_shows_the_same_view(self):
+        """Findings are numbered by stage and window: without them another one would open."""
+        polls = python("import time\nfor _ in range(60): time.sleep(0.01)")
+        self.assertEqual(self.pipeline([{"stage": "a", **polls}, {"stage": "it's b", **polls}]).code, 0)
+        command = [PROFTRACE, "report", os.path.join(self.work, LATEST), "--stage", "it's b", "--since", "2s"]
+        shown = subprocess.run(command, cwd=self.work, env=self.environment(COLUMNS="300"), stdout=subprocess.PIPE, timeout=60, check=True).stdout.decode()
+        self.assertRegex(shown, r"\n  1  up to \S+ ms \(\d+ % of the run\)  ")
+        after = shlex.split(next(line for line in shown.splitlines() if line.startswith("Next ")).partition("--stage")[2])
+        self.assertEqual(after[:5], ["it's b", "--since", "2s", "--finding", "1"])
 
 
 class Github(PipelineCase):

@@ -151,7 +151,7 @@ static void put_most(struct pt_str *out, const struct pt_doc *doc, const struct 
         return;
     pt_str_add(out, before);
     put_seconds(out, finding->of->gain_upper_s);
-    pt_str_printf(out, " (%.0f %%)%s", finding->of->gain_upper_percent, after);
+    pt_str_printf(out, " (%.0f %%%s)%s", finding->of->gain_upper_percent, pt_doc_whole(doc), after);
     if (finding->stage && doc->stages.n > 1)
         pt_str_printf(out, " in %s", finding->stage->name);
     pt_str_char(out, '.');

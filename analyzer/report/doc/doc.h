@@ -256,6 +256,11 @@ static inline const struct pt_doc_finding *pt_doc_finding(const struct pt_doc *d
            : number <= n                               ? &doc->findings.items[number - 1]
                                                        : &doc->observations.items[number - n - 1];
 }
+/* Shares are of the run, also where a single stage is shown, beside whose own time they would be taken for its. */
+static inline const char *pt_doc_whole(const struct pt_doc *doc)
+{
+    return doc->only_stage ? " of the run" : "";
+}
 static inline void pt_doc_freep(struct pt_doc **doc)
 {
     pt_doc_free(*doc);

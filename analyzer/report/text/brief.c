@@ -11,6 +11,7 @@
 #include "report/doc/show.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
+#include "util/text/shell_word.h"
 #include "util/text/width.h"
 #include "util/whole.h"
 #include "bar.h"
@@ -279,17 +280,34 @@ static void put_grades(const struct pt_text_out *t, const struct pt_doc *doc)
 
 /* ---- what to fix ---- */
 
+/* A command that shows more of what this report shows: of this run, stage and window. */
+static void add_command(const struct pt_text_out *t, struct pt_str *out, const char *what, const char *option)
+{
+    const struct pt_render_options *of = t->options;
+    PT_AUTO(pt_str_fini) struct pt_str command = {0};
+    pt_str_printf(&command, "proftrace %s%s%s", what, of->run_argument ? " " : "",
+                  of->run_argument ? of->run_argument : "");
+    if (of->stage) {
+        pt_str_add(&command, " --stage ");
+        pt_shell_word(&command, of->stage);
+    }
+    if (of->since_ns)
+        pt_str_printf(&command, " --since %.9gs", (double)of->since_ns / 1e9);
+    pt_str_printf(&command, " %s", option);
+    pt_text_clean(out, pt_str_text(&command));
+}
+
 static void put_headline(const struct pt_text_out *t, const struct pt_doc *doc, const struct pt_doc_finding *finding)
 {
     const struct pt_finding *of = finding->of;
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     PT_AUTO(pt_str_fini) struct pt_str clean = {0};
     if (of->is_observation)
-        pt_str_printf(&text, "%s (%.0f %%)  ", pt_fmt_duration((pt_i64)llround(of->time_s * 1e9)).text,
-                      of->time_percent);
+        pt_str_printf(&text, "%s (%.0f %%%s)  ", pt_fmt_duration((pt_i64)llround(of->time_s * 1e9)).text,
+                      of->time_percent, pt_doc_whole(doc));
     if (of->gain_upper_s > 0)
-        pt_str_printf(&text, "up to %s (%.0f %%)  ", pt_fmt_duration((pt_i64)llround(of->gain_upper_s * 1e9)).text,
-                      of->gain_upper_percent);
+        pt_str_printf(&text, "up to %s (%.0f %%%s)  ", pt_fmt_duration((pt_i64)llround(of->gain_upper_s * 1e9)).text,
+                      of->gain_upper_percent, pt_doc_whole(doc));
     if (finding->stage && doc->stages.n > 1)
         pt_str_printf(&text, "%s: ", finding->stage->name);
     pt_str_add(&text, of->title);
@@ -360,8 +378,13 @@ static void put_findings(const struct pt_text_out *t, const struct pt_doc *doc)
         put_one(t, doc, &doc->findings.items[i]);
         n_shown++;
     }
-    if (doc->findings.n > n_shown)
-        pt_str_printf(t->out, "  ... and %zu more: proftrace report --full\n", doc->findings.n - n_shown);
+    if (doc->findings.n > n_shown) {
+        PT_AUTO(pt_str_fini) struct pt_str command = {0};
+        add_command(t, &command, "report", "--full");
+        pt_str_printf(t->out, "  ... and %zu more: ", doc->findings.n - n_shown);
+        pt_text_put(t, pt_str_text(&command));
+        pt_str_char(t->out, '\n');
+    }
     if (!n_shown || (doc->observations.n && n_shown < MOST_FINDINGS))
         put_observations(t, doc);
 }
@@ -401,11 +424,8 @@ static void put_quality(const struct pt_text_out *t, const struct pt_doc *doc)
 static void put_command(const struct pt_text_out *t, const char *what, const char *option, const char *gives)
 {
     enum { INDENT = 7, COMMAND = 34 };
-    const char *run = t->options->run_argument;
-    PT_AUTO(pt_str_fini) struct pt_str command = {0};
     PT_AUTO(pt_str_fini) struct pt_str clean = {0};
-    pt_str_printf(&command, "proftrace %s%s%s %s", what, run ? " " : "", run ? run : "", option);
-    pt_text_clean(&clean, pt_str_text(&command));
+    add_command(t, &clean, what, option);
     pt_text_put(t, pt_str_text(&clean));
     const pt_u32 width = pt_text_width(pt_str_text(&clean)), gap = width < COMMAND ? COMMAND - width : 2;
     /* A command is there to be copied: it is never cut. */
