@@ -64,7 +64,7 @@ MAY_INCLUDE = {
     "analyzer/stacks": [*UTIL, *MODEL, "analyzer/cpu_profile"],
     "analyzer/launcher": [*UTIL, *WATCH],
     "analyzer/pipeline": [*UTIL, *WATCH, "analyzer/launcher"],
-    # pages of runs: it looks at run.json and whether its stages still run, and lets commands read the rest
+    # pages of runs: it looks at run.json and how its stages ended, and lets commands read the rest
     "analyzer/serve": [*UTIL, "analyzer/run_file", "analyzer/profile", "analyzer/report"],
     "analyzer/cmd": [*UTIL, *KNOWN, "analyzer/analysis", "analyzer/rules", "analyzer/report", "analyzer/export", *WATCH,
                      "analyzer/launcher", "analyzer/pipeline", "analyzer/stacks", "analyzer/diff", "analyzer/compare", "analyzer/regression",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: what is a run in a directory of runs. Threads: any. Never: reads a trace file: a list of many runs comes at
- * once.
+ * Owns: what is a run in a directory of runs. Threads: any. Never: reads more of a trace file than its head, and that
+ * only of a run whose launcher was killed: a list of many runs comes at once.
  */
 #include "runs.h"
 
@@ -31,8 +31,8 @@ bool pt_is_run(const char *path)
     return found;
 }
 
-/* The first stage that is not well says how the run is; one that noted no end and does not run was killed with its
- * launcher. */
+/* The first stage that is not well says how the run is; one whose end nobody noted, and which does not run, was killed
+ * with its launcher. */
 static const char *status_of(const struct pt_run_info *run)
 {
     for (pt_u32 i = 0; i < run->n_stages; i++)
@@ -44,6 +44,14 @@ static const char *status_of(const struct pt_run_info *run)
         else if (strcmp(run->stages[i].status, "ok") != 0 && strcmp(run->stages[i].status, "skipped") != 0)
             return run->stages[i].status;
     return run->n_stages ? "ok" : "unknown";
+}
+
+static bool was_left_open(const struct pt_run_info *run)
+{
+    for (pt_u32 i = 0; i < run->n_stages; i++)
+        if (!run->stages[i].status && !run->stages[i].is_running)
+            return true;
+    return false;
 }
 
 static char *command_of(const struct pt_run_info *run)
@@ -64,6 +72,8 @@ static void take_info(struct pt_listed_run *listed, const char *path)
     if (pt_run_info_read(path, &run, &ignored) < 0 || !run)
         return;
     pt_run_find_running(run);
+    if (was_left_open(run))
+        pt_run_take_noted_ends(path, run);
     if (run->start_realtime_ns)
         listed->start_ns = run->start_realtime_ns;
     listed->duration_ns = run->duration_ns;

@@ -81,6 +81,23 @@ class Pages(ServeCase):
             time.sleep(0.05)
         self.assertRegex(self.page("/?filter=killed"), r"<td>failed</td>")
 
+    def test_a_run_whose_launcher_was_killed_is_as_its_program_ended(self):
+        for name, status, wanted in (("outlives", 0, "ok"), ("outlives_not", 3, "failed")):
+            self.addCleanup(shutil.rmtree, self.runs / name)
+            program = f"import sys; print('ready', flush=True); sys.stdin.read(); sys.exit({status})"
+            with subprocess.Popen([PROFTRACE, "run", "--no-report", "-o", self.runs / name, "--", sys.executable, "-c", program],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()) as launcher:
+                self.assertEqual(launcher.stdout.readline(), b"ready\n")
+                launcher.kill()
+                launcher.wait()
+                launcher.stdin.close()
+                launcher.stdout.read()  # until the command has gone, too, or is about to
+            for _ in range(100):
+                if "<td>running</td>" not in self.page(f"/?filter={name}"):
+                    break
+                time.sleep(0.05)
+            self.assertRegex(self.page(f"/?filter={name}"), rf"{name}</a></td><td>[^<]*</td><td>{wanted}</td>")
+
     def test_head_and_headers(self):
         status, headers, body = self.ask("/", method="HEAD")
         self.assertEqual((status, body), (200, ""))
