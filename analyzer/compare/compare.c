@@ -160,6 +160,8 @@ static int choose(const struct pt_comparison *comparison, const char *key, enum 
             (key ? !strcmp(key, comparison->dimensions[i].key) : known_in(comparison, i) >= 2))
             *ret = i;
     }
+    if (key && !keys.n) /* of costs there are always some */
+        return pt_fail_code(err, 2, "no run has the quality metric '%s': none has a grade report", key);
     if (key && *ret == PT_DIMENSION_NONE)
         return pt_fail_code(err, 2, "'%s' is none of %s", key, pt_str_text(&keys));
     return 0;
@@ -290,9 +292,10 @@ static const char *front_text(const struct pt_comparison *comparison, struct pt_
             pt_str_printf(&out, "%s%s", out.n ? ", " : "", comparison->items[i].name);
     if (!out.n)
         return NULL;
-    return pt_doc_format(doc, "no other run has more %s for less %s: %s",
-                         comparison->dimensions[comparison->quality].key, comparison->dimensions[comparison->cost].key,
-                         pt_str_text(&out));
+    const struct pt_dimension_kind *quality = &comparison->dimensions[comparison->quality];
+    return pt_doc_format(doc, "no other run has %s %s for less %s: %s",
+                         quality->better == PT_BETTER_MORE ? "more" : "less", quality->key,
+                         comparison->dimensions[comparison->cost].key, pt_str_text(&out));
 }
 
 void pt_comparison_document(const struct pt_comparison *comparison, struct pt_doc *doc)

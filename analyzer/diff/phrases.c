@@ -94,7 +94,7 @@ void pt_put_work(struct pt_str *out, const struct pt_change *call)
             put_bytes(out, call->bytes);
             return;
         }
-    pt_str_add(out, " takes longer; ");
+    pt_str_add(out, call->seconds[PT_DIFF_B] < call->seconds[PT_DIFF_A] ? " takes less time; " : " takes longer; ");
     pt_put_call(out, call);
 }
 

@@ -81,6 +81,8 @@ class Compare(unittest.TestCase):
         self.assertEqual(self.rows("--cost", "cpu_s", "--quality", "val_loss")["large"]["front"], "yes")  # of a loss, less is better
         said = self.ask("compare", *self.runs(), "--cost", "memory_mb", "--quality", "recall_proxy")
         self.assertIn("no other run has more recall_proxy for less memory_mb: small, middle", said)
+        said = self.ask("compare", *self.runs(), "--cost", "memory_mb", "--quality", "miss_rate_proxy")
+        self.assertIn("no other run has less miss_rate_proxy for less memory_mb: small, middle", said)
 
     def test_the_drawing(self):
         file = self.folder / "front.svg"
@@ -104,6 +106,7 @@ class Compare(unittest.TestCase):
     def test_errors(self):
         self.assertIn("'size' is none of wall_s, cpu_s, memory_mb", self.ask("compare", *self.runs(), "--cost", "size", status=2))
         self.assertIn("'f1' is none of run_grade_0_100,", self.ask("compare", *self.runs(), "--quality", "f1", status=2))
+        self.assertIn("no run has the quality metric 'f1'", self.ask("compare", *[self.folder / "failed"] * 2, "--quality", "f1", status=2))
         self.assertIn("has no stage none", self.ask("compare", *self.runs(), "--stage", "none", status=2))
         self.assertIn("needs a grade report", self.ask("compare", self.folder / "failed", self.folder / "failed", "--format", "svg", status=4))
         self.ask("compare", self.runs()[0], status=2)

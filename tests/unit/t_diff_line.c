@@ -229,6 +229,22 @@ static void test_cpu_time_beside_the_wall(void **state)
                 "s: no difference of more than 5 % and 50 ms (5.00 s -> 5.00 s), but " READ_MORE ", and +200 ms CPU");
 }
 
+/* What workers do is told in the direction in which the wait for them went. */
+static void test_workers_that_take_less_time(void **state)
+{
+#define WORKERS(seconds, calls)                                                                                        \
+    "\"duration_s\": " seconds ", \"time\": {\"workers_s\": " seconds "}, \"python_places\": [" PLACE(                 \
+        "p.py:9", "load", "Sleep", seconds) "], \"calls\": [{\"call\": \"wait_sleep\", \"total_s\": " seconds          \
+                                            ", \"calls\": " calls "}]"
+    (void)state;
+    assert_line(WORKERS("2", "180"), WORKERS("1", "90"),
+                "s -1.00 s (2.00 s -> 1.00 s): -1.00 s Own workers: it waits for workers, whose load (p.py) takes less "
+                "time; wait_sleep: 0.5 x the calls (180 -> 90)");
+    assert_line(WORKERS("1", "90"), WORKERS("2", "180"),
+                "s +1.00 s (1.00 s -> 2.00 s): +1.00 s Own workers: it waits for workers, whose load (p.py) takes "
+                "longer; wait_sleep: 2 x the calls (90 -> 180)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +255,7 @@ int main(void)
         cmocka_unit_test(test_a_command_that_the_other_report_has_no_room_for),
         cmocka_unit_test(test_counts_before_noise),
         cmocka_unit_test(test_cpu_time_beside_the_wall),
+        cmocka_unit_test(test_workers_that_take_less_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
