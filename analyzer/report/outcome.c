@@ -45,6 +45,18 @@ static struct pt_value unknown_exit(const struct pt_process *process, struct pt_
     return pt_unknown(pt_arena_text(arena, pt_str_text(&text), text.n));
 }
 
+/* Of one that ended by itself or by a signal. */
+static int wait_status_of(const struct pt_process *process)
+{
+    return process->state == PT_PROCESS_EXITED ? W_EXITCODE(process->exit_status & 0xff, 0) : process->wait_status;
+}
+
+bool pt_report_process_failed(const struct pt_process *process)
+{
+    const bool still_runs = process->state == PT_PROCESS_LIVE && process->is_running;
+    return process->state != PT_PROCESS_EXECED && !still_runs && wait_status_of(process) > 0;
+}
+
 struct pt_value pt_report_process_exit(const struct pt_process *process, struct pt_arena *arena)
 {
     char text[PT_STATUS_TEXT_BYTES];
@@ -54,9 +66,7 @@ struct pt_value pt_report_process_exit(const struct pt_process *process, struct 
         return pt_text("still running");
     if (process->state == PT_PROCESS_LIVE && process->wait_status < 0)
         return unknown_exit(process, arena);
-    pt_status_text(process->state == PT_PROCESS_EXITED ? W_EXITCODE(process->exit_status & 0xff, 0)
-                                                       : process->wait_status,
-                   text, sizeof text);
+    pt_status_text(wait_status_of(process), text, sizeof text);
     return text_in(arena, text);
 }
 

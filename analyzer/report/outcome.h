@@ -29,8 +29,10 @@ struct pt_value pt_report_stage_exit(const struct pt_profile *profile, pt_u32 st
 struct pt_value pt_report_stage_reason(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);
 /* In seconds. */
 struct pt_value pt_report_stage_duration(const struct pt_profile *profile, pt_u32 stage);
-/* "exit 0"; unknown where no end was seen. */
+/* "exit 0", "exec", "still running"; unknown where no end was seen. */
 struct pt_value pt_report_process_exit(const struct pt_process *process, struct pt_arena *arena);
+/* It is known to have ended badly: one that runs another program, or still runs, has not. */
+bool pt_report_process_failed(const struct pt_process *process);
 
 /* The words of a stage's command, secrets masked; ending with NULL. Empty if it is not known. */
 const char **pt_report_stage_command(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import statistics
+import tempfile
 import unittest
 
 from export_case import SOURCE, ExportCase, main
@@ -110,6 +111,19 @@ class Otlp(ExportCase):
             self.assertEqual(span["status"], {"code": 2, "message": process["exit"]} if failed else {})
             self.assertEqual(spans[span["parentSpanId"]]["name"], "python3" if failed else "train")
         self.assertEqual(sum(process["exit"] == "exit 3" for process in self.report["processes"]), 1)
+
+    def test_only_failures_are_errors(self):
+        folder = tempfile.mkdtemp(dir=self.folder)
+        story = os.path.join(folder, "story.pt.txt")
+        with open(story, "w", encoding="utf-8") as file:
+            file.write("proftrace-text 1 start_realtime_ns=1705320000000000000\n")
+            for pid, state in enumerate(("execed", "exited exit_status=0", "exited exit_status=3", "live"), start=100):
+                file.write(f"process {pid} ppid=1 uid=1000 trace_id={pid:#x} start=0.0 end=1.0 state={state} boot=\"b\" host=\"h\" stage=\"s\" comm=\"a\" exe=\"/usr/bin/a\" argc=1 argv=[\"a\"]\n")
+                file.write(f"thread {pid}/{pid} slot=0 life=1 start=0.0\n")
+        self.traced("assemble", story, "-o", folder)
+        exported = self.traced("export", "--to", "otlp", "-o", "-", folder).stdout.decode()
+        spans = [span for line in exported.splitlines() for span in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]]
+        self.assertEqual([span["status"] for span in spans if span["name"] == "a"], [{}, {}, {"code": 2, "message": "exit 3"}, {}])
 
     def test_filters(self):
         path, _ = self.export("otlp", "--min-dur", "1s")

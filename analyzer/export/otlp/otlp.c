@@ -277,7 +277,7 @@ static void put_process(struct export *export, pt_u32 stage, const struct pt_pro
                     .name = process->exe ? pt_base_name(process->exe) : process->comm,
                     .start_ns = process->start_ns,
                     .end_ns = process->end_ns,
-                    .has_failed = ended && strcmp(ended, "exit 0") != 0,
+                    .has_failed = pt_report_process_failed(process),
                     .failure = ended,
                     .keys = {"process.executable.path", "host.name", "proftrace.exit"},
                     .texts = {process->exe, process->host, ended},
