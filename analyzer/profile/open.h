@@ -24,6 +24,10 @@ void pt_run_close(struct pt_run *run);
  * stages that had ended by then count as skipped, and resources are those of the samples of the window. */
 int pt_run_since(struct pt_run *run, pt_i64 since_ns, struct pt_error *err);
 
+/* What to take from times of run.json to have times of the session: the run's own clock begins when the launcher did, a
+ * moment before the first trace. 0 where the clocks cannot be compared. */
+double pt_run_clock_ahead_ns(const struct pt_run_info *info, const struct pt_session *session);
+
 /* The session, or what stands in for it. */
 static inline struct pt_session *pt_run_session(const struct pt_run *run)
 {

@@ -83,8 +83,7 @@ static void cut_stage(struct pt_run_stage *stage, double from_ns)
     stage->cpu_s = stage->cpu_percent_avg / 100 * stage->duration_ns / 1e9;
 }
 
-/* The run's own clock begins when the launcher did, a moment before the first trace. */
-static double ahead_ns(const struct pt_run_info *info, const struct pt_session *session)
+double pt_run_clock_ahead_ns(const struct pt_run_info *info, const struct pt_session *session)
 {
     const double ns = (double)(pt_i64)(session->start_realtime_ns - info->start_realtime_ns);
     return info->start_realtime_ns && session->start_realtime_ns && fabs(ns) < 3600e9 ? ns : 0;
@@ -96,7 +95,7 @@ static double end_of(const struct pt_run *run)
     double end_ns = (double)session->duration_ns;
     if (!run->info)
         return end_ns;
-    const double ahead = ahead_ns(run->info, session);
+    const double ahead = pt_run_clock_ahead_ns(run->info, session);
     for (pt_u32 i = 0; i < run->info->n_stages; i++) {
         const struct pt_run_stage *stage = &run->info->stages[i];
         end_ns = fmax(end_ns, stage->start_ns + stage->duration_ns - ahead);
@@ -114,6 +113,6 @@ int pt_run_since(struct pt_run *run, pt_i64 since_ns, struct pt_error *err)
     if (pt_session_window(session, from_ns, err) < 0)
         return -1;
     for (pt_u32 i = 0; run->info && i < run->info->n_stages; i++)
-        cut_stage(&run->info->stages[i], (double)from_ns + ahead_ns(run->info, session));
+        cut_stage(&run->info->stages[i], (double)from_ns + pt_run_clock_ahead_ns(run->info, session));
     return 0;
 }

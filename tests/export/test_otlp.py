@@ -2,6 +2,7 @@
 """--to otlp: what a program marks, and what started it, are spans that lie in each other as the program did it, with its own times."""
 import json
 import os
+import pathlib
 import re
 import statistics
 import tempfile
@@ -9,6 +10,7 @@ import unittest
 
 from export_case import SOURCE, ExportCase, main
 
+START_NS = 1705320000000000000
 PROGRAM = f"""
 import json, subprocess, sys, time
 sys.path.insert(0, {str(SOURCE / "preload" / "python")!r})
@@ -112,18 +114,32 @@ class Otlp(ExportCase):
             self.assertEqual(spans[span["parentSpanId"]]["name"], "python3" if failed else "train")
         self.assertEqual(sum(process["exit"] == "exit 3" for process in self.report["processes"]), 1)
 
-    def test_only_failures_are_errors(self):
+    def spans_of_story(self, states, run=None):
+        """Of processes that each lived for 1 s from START_NS on."""
         folder = tempfile.mkdtemp(dir=self.folder)
         story = os.path.join(folder, "story.pt.txt")
         with open(story, "w", encoding="utf-8") as file:
-            file.write("proftrace-text 1 start_realtime_ns=1705320000000000000\n")
-            for pid, state in enumerate(("execed", "exited exit_status=0", "exited exit_status=3", "live"), start=100):
+            file.write(f"proftrace-text 1 start_realtime_ns={START_NS}\n")
+            for pid, state in enumerate(states, start=100):
                 file.write(f"process {pid} ppid=1 uid=1000 trace_id={pid:#x} start=0.0 end=1.0 state={state} boot=\"b\" host=\"h\" stage=\"s\" comm=\"a\" exe=\"/usr/bin/a\" argc=1 argv=[\"a\"]\n")
                 file.write(f"thread {pid}/{pid} slot=0 life=1 start=0.0\n")
+        if run:
+            pathlib.Path(folder, "run.json").write_text(json.dumps(run), encoding="utf-8")
         self.traced("assemble", story, "-o", folder)
         exported = self.traced("export", "--to", "otlp", "-o", "-", folder).stdout.decode()
-        spans = [span for line in exported.splitlines() for span in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]]
+        return [span for line in exported.splitlines() for span in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]]
+
+    def test_only_failures_are_errors(self):
+        spans = self.spans_of_story(("execed", "exited exit_status=0", "exited exit_status=3", "live"))
         self.assertEqual([span["status"] for span in spans if span["name"] == "a"], [{}, {}, {"code": 2, "message": "exit 3"}, {}])
+
+    def test_one_clock(self):
+        """The launcher began half a second before the first trace."""
+        stage = {"stage": "s", "status": "ok", "command": ["a"], "start_ns": 400000000, "duration_ns": 1200000000, "exit": "exit 0", "exit_code": 0}
+        run = {"schema_version": "1.0", "start_realtime_ns": START_NS - 500000000, "duration_ns": 1700000000, "stages": [stage]}
+        spans = self.spans_of_story(["exited exit_status=0"], run)
+        times = [tuple((int(span[key]) - START_NS) / 1e9 for key in ("startTimeUnixNano", "endTimeUnixNano")) for span in spans]
+        self.assertEqual(times, [(-0.5, 1.2), (-0.1, 1.1), (0, 1)], "the run, its stage, its process")
 
     def test_filters(self):
         path, _ = self.export("otlp", "--min-dur", "1s")

@@ -15,6 +15,8 @@
 #include "export/selection.h"
 #include "merge/feed.h"
 #include "model/holes.h"
+#include "profile/ends.h"
+#include "profile/open.h"
 #include "report/outcome.h"
 #include "run_file/read.h"
 #include "util/auto.h"
@@ -288,12 +290,18 @@ static void put_process(struct export *export, pt_u32 stage, const struct pt_pro
     export->summary->tracks += process->n_threads;
 }
 
+static double ahead_ns(const struct export *export)
+{
+    return export->profile.run ? pt_run_clock_ahead_ns(export->profile.run, export->profile.session) : 0;
+}
+
 /* As the launcher measured it, else from its first process to the end of its last. False = nothing is known. */
-static bool find_times(const struct pt_stage *stage, pt_i64 *ret_start_ns, pt_i64 *ret_end_ns)
+static bool find_times(const struct export *export, const struct pt_stage *stage, pt_i64 *ret_start_ns,
+                       pt_i64 *ret_end_ns)
 {
     const struct pt_run_stage *run = stage->run;
     if (run && __builtin_isfinite(run->start_ns) && __builtin_isfinite(run->duration_ns)) {
-        *ret_start_ns = pt_whole_signed(run->start_ns);
+        *ret_start_ns = pt_whole_signed(run->start_ns - ahead_ns(export));
         *ret_end_ns = *ret_start_ns + pt_whole_signed(run->duration_ns);
         return true;
     }
@@ -314,7 +322,7 @@ static void put_stage_span(struct export *export, pt_u32 stage)
                                 .keys = {"proftrace.status"},
                                 .texts = {status}};
     pt_otlp_service(&export->otlp, span.name);
-    if (find_times(&export->profile.stages.items[stage], &span.start_ns, &span.end_ns))
+    if (find_times(export, &export->profile.stages.items[stage], &span.start_ns, &span.end_ns))
         put(export, &span);
 }
 
@@ -336,9 +344,12 @@ static int put_all(struct export *export, struct pt_error *err)
 {
     const struct pt_session *session = export->profile.session;
     int result = 0;
+    const pt_i64 start_ns = pt_whole_signed(-ahead_ns(export));
     pt_otlp_service(&export->otlp, NULL);
-    put(export,
-        &(struct pt_otlp_span){.id = RUN_ID, .name = session->name, .end_ns = pt_profile_wall_ns(&export->profile)});
+    put(export, &(struct pt_otlp_span){.id = RUN_ID,
+                                       .name = session->name,
+                                       .start_ns = start_ns,
+                                       .end_ns = start_ns + pt_profile_wall_ns(&export->profile)});
     for (pt_u32 i = 0; !result && i < export->profile.stages.n; i++)
         if (!export->filter->stage || !strcmp(export->filter->stage, export->profile.stages.items[i].name))
             result = put_stage(export, i, err);
@@ -352,6 +363,8 @@ int pt_export_otlp(struct pt_session *session, const struct pt_export_options *o
     *ret_summary = (struct pt_export_summary){0};
     if (pt_run_info_read(session->path, &run, err) < 0)
         return -1;
+    if (run)
+        pt_run_find_running(run); /* else its stage ends where run.json was written, before its processes */
     struct export *export = pt_calloc(1, sizeof *export);
     *export = (struct export){.profile = {.session = session, .run = run},
                               .filter = &options->filter,

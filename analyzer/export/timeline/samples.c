@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run_file/read.h"
+#include "profile/open.h"
 #include "util/auto.h"
 #include "util/whole.h"
 #include "show.h"
@@ -66,9 +66,7 @@ void pt_timeline_samples(struct pt_timeline *timeline, const struct pt_filter *f
         return; /* reports say that run.json is damaged */
     struct pt_timeline_process *stages = &timeline->stages;
     stages->timeline = timeline;
-    /* Both count from the start of the run; where the clocks could be joined, by their own idea of it. */
-    const double start_ns = (double)timeline->session->start_realtime_ns;
-    const double shift_ns = run->start_realtime_ns && start_ns > 0 ? (double)run->start_realtime_ns - start_ns : 0;
+    const double shift_ns = -pt_run_clock_ahead_ns(run, timeline->session);
     for (pt_u32 i = 0; i < run->n_stages; i++) {
         if (!run->stages[i].n_samples || (filter->stage && strcmp(run->stages[i].name, filter->stage) != 0))
             continue;

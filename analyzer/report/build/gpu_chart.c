@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/open.h"
+
 static const struct pt_table *points_of(const struct pt_build *b, pt_u32 stage)
 {
     return pt_view_rows(&b->profile->metrics, stage, PT_VIEW_gpu_memory_over_time);
@@ -34,9 +36,7 @@ struct grid {
 static double offset_s(const struct pt_build *b)
 {
     const struct pt_run_info *run = b->profile->run;
-    const double session_ns = (double)b->profile->session->start_realtime_ns;
-    const double ns =
-        run && run->start_realtime_ns > 0 && session_ns > 0 ? session_ns - (double)run->start_realtime_ns : 0;
+    const double ns = run ? pt_run_clock_ahead_ns(run, b->profile->session) : 0;
     return fabs(ns) < (double)pt_profile_wall_ns(b->profile) ? ns / 1e9 : 0;
 }
 
