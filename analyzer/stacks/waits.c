@@ -6,7 +6,6 @@
 #include "waits.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 #include "circles.h"
 #include "descriptors.h"
 #include "futexes.h"
+#include "idle.h"
 #include "needs.h"
 #include "registers.h"
 #include "wants.h"
@@ -259,39 +259,15 @@ static void drop_moved(struct pt_look *look)
     }
 }
 
-/* A run queue's clock when the thread left its CPU, against that clock now; its time on a CPU is not counted. */
-static void read_since(struct pt_look_thread *thread, double now_ms)
-{
-    char text[2048];
-    const char *at = NULL;
-    if (now_ms > 0 &&
-        pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/sched", thread->process->pid, thread->tid) > 0)
-        at = strstr(text, "\nse.exec_start");
-    at = at ? strchr(at, ':') : NULL;
-    const double since_ms = at ? now_ms - strtod(at + 1, NULL) : -1;
-    if (since_ms >= 0 && thread->state != 'R' && (thread->call >= 0 || thread->state == 'D'))
-        thread->since_ns = (pt_u64)(since_ms * 1e6);
-}
-
-static double clock_of_run_queue_ms(void)
-{
-    char text[2048];
-    const char *at =
-        pt_small_file_peek(text, sizeof text, "/proc/self/sched") > 0 ? strstr(text, "\nse.exec_start") : NULL;
-    at = at ? strchr(at, ':') : NULL;
-    return at ? strtod(at + 1, NULL) : 0;
-}
-
 void pt_look_waits(struct pt_look *look)
 {
     settle(look);
-    const double now_ms = clock_of_run_queue_ms();
     for (size_t i = 0; i < look->by_tid.n; i++) {
         struct pt_look_thread *thread = thread_at(look, i);
         thread->does = what_it_does(look, thread);
         thread->wants = pt_wants(thread);
-        read_since(thread, now_ms);
     }
     drop_moved(look);
+    pt_look_idle(look); /* takes a moment for each CPU: by now it is known what moved */
     pt_look_conclude(look);
 }

@@ -132,6 +132,22 @@ class Hangs(unittest.TestCase):
         self.assertIn("slow_holder", self.functions(holder))
         self.assertEqual(look["conclusions"], [])
 
+    @unittest.skipUnless(os.path.exists("/proc/self/sched"), "a kernel without CONFIG_SCHED_DEBUG")
+    def test_how_long_it_has_waited_is_the_same_from_each_cpu(self):
+        code = "import os, time; print('ready', flush=True); time.sleep(60)"
+        program, _ = self.start("/usr/bin/python3", "-c", code)
+        begin = time.monotonic()
+        self.look(program.pid, lambda look: "sleeps" in self.threads(look)[0]["does"])
+        time.sleep(0.5)
+        ours = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, ours)
+        for cpu in sorted(ours)[:4]:
+            program_asks = [sys.executable, "-c", f"import os, sys; os.sched_setaffinity(0, {{{cpu}}}); os.execv(sys.argv[1], sys.argv[1:])"]
+            done = subprocess.run([*program_asks, PROFTRACE, "stacks", str(program.pid), "--format", "json"], env=clean_environment(), capture_output=True, check=True, timeout=60)
+            since_ns = self.threads(json.loads(done.stdout))[0]["since_ns"]
+            self.assertIsNotNone(since_ns)
+            self.assertTrue(0.3 < since_ns / 1e9 < time.monotonic() - begin + 0.3, (cpu, since_ns))
+
     def test_a_loop_runs_and_its_place_is_shown(self):
         program, _ = self.start(self.program, "spin")
         look = self.look(program.pid, lambda look: self.functions(self.threads(look)[0])[-1:] != [])
