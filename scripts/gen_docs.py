@@ -94,7 +94,7 @@ def commands():
 
 def exporters():
     return table(("format", "file in the run directory", "for"),
-                 [(f"`--to {r.args[0]}`", f"`{r.args[1]}`", r.args[-1]) for r in rows("analyzer/export/exporters.def", "EXPORTER", "EXPORTER_STACKS", "EXPORTER_FOLDER")])
+                 [(f"`--to {r.args[0]}`", f"`{r.args[1]}`", r.args[-1]) for r in rows("analyzer/export/exporters.def", "EXPORTER", "EXPORTER_STACKS", "EXPORTER_FIGURES", "EXPORTER_FOLDER")])
 
 
 def clickhouse():
@@ -243,7 +243,7 @@ def man_commands():
 
 
 def man_formats():
-    return man_list((f"_{r.args[0]}_", sentence(r.args[-1])) for r in rows("analyzer/export/exporters.def", "EXPORTER", "EXPORTER_STACKS", "EXPORTER_FOLDER"))
+    return man_list((f"_{r.args[0]}_", sentence(r.args[-1])) for r in rows("analyzer/export/exporters.def", "EXPORTER", "EXPORTER_STACKS", "EXPORTER_FIGURES", "EXPORTER_FOLDER"))
 
 
 def command_options(name):

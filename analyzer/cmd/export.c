@@ -33,17 +33,21 @@ struct request {
 static const char format_list[] = "one of:"
 #define EXPORTER(name, ...) " " #name
 #define EXPORTER_STACKS EXPORTER
+#define EXPORTER_FIGURES EXPORTER
 #define EXPORTER_FOLDER EXPORTER
 #include "export/exporters.def"
 #undef EXPORTER
 #undef EXPORTER_STACKS
+#undef EXPORTER_FIGURES
     ;
 static const char off_cpu_doc[] = "stacks that wait, not those that run, with --to"
 #define EXPORTER(name, ...)
 #define EXPORTER_STACKS(name, ...) " " #name
+#define EXPORTER_FIGURES(name, ...)
 #include "export/exporters.def"
 #undef EXPORTER
 #undef EXPORTER_STACKS
+#undef EXPORTER_FIGURES
 #undef EXPORTER_FOLDER
     ;
 
@@ -210,6 +214,11 @@ static int write_output(struct pt_session *session, const struct pt_exporter *ex
     return 0;
 }
 
+static bool is_of_events(const struct request *request)
+{
+    return request->pid != ALL_PIDS || request->from_ns || request->until_ns || request->min_duration_ns;
+}
+
 /* `exporter` = that of request->format; NULL = there is none. */
 static int check(const struct request *request, const struct pt_exporter *exporter, struct pt_error *err)
 {
@@ -223,6 +232,11 @@ static int check(const struct request *request, const struct pt_exporter *export
         return unknown_format(request->format, err);
     if (request->off_cpu && !exporter->has_stacks)
         return pt_fail_code(err, 2, "--off-cpu shows stacks, and --to %s has none", exporter->name);
+    if (exporter->has_figures && is_of_events(request))
+        return pt_fail_code(err, 2,
+                            "--to %s has figures of whole stages: --stage and --since choose them; --pid, --from, "
+                            "--until and --min-dur cannot",
+                            exporter->name);
     return 0;
 }
 

@@ -16,6 +16,8 @@
 #include "cmd.h"
 #include "arguments/open_run.h"
 
+#define NO_FINDING UINT64_MAX /* --finding is not given */
+
 struct request {
     const char *run, *output, *stage, *source;
     int format;
@@ -43,7 +45,12 @@ static bool is_latest(const struct pt_session *session)
 static int check_finding(const struct request *request, const struct pt_doc *doc, struct pt_error *err)
 {
     const size_t n = doc->findings.n + doc->observations.n;
-    if (!request->finding || pt_doc_finding(doc, request->finding))
+    if (request->finding == NO_FINDING)
+        return 0;
+    if (pt_renderers[request->format].render != pt_render_text)
+        return pt_fail_code(err, 2, "--finding shows one finding as text; as %s the report has all of them",
+                            pt_renderers[request->format].name);
+    if (request->finding && pt_doc_finding(doc, request->finding))
         return 0;
     if (!n)
         return pt_fail_code(err, 2, "the report has no findings");
@@ -60,7 +67,7 @@ static int show(const struct request *request, struct pt_report *report, struct 
     PT_AUTO(pt_str_fini) struct pt_str page = {0};
     struct pt_render_options how = pt_medium_of(request->output);
     how.is_full = request->is_full;
-    how.finding = (pt_u32)request->finding;
+    how.finding = request->finding == NO_FINDING ? 0 : (pt_u32)request->finding;
     how.run_argument = is_latest(session) ? NULL : session->path;
     how.stage = request->stage;
     how.since_ns = request->since_ns;
@@ -106,7 +113,7 @@ static const char formats[] =
 
 int pt_cmd_report(int argc, char **argv, struct pt_error *err)
 {
-    struct request request = {.top = 10};
+    struct request request = {.top = 10, .finding = NO_FINDING};
     const struct pt_opt table[] = {
         PT_OPT_CHOICE("format", 'f', &request.format, formats + 1, "form of the report (default: text)"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),

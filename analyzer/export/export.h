@@ -46,6 +46,7 @@ struct pt_exporter {
     const char *doc;
     pt_u64 warn_bytes, refuse_bytes; /* before compression; 0 = any size will do */
     bool has_stacks;                 /* of threads that run, or with off_cpu of those that wait */
+    bool has_figures;                /* of whole stages: neither one process nor a part of the time can be chosen */
     /* One of the two; the other is NULL. */
     pt_export_file *write;
     pt_export_folder *write_folder;
@@ -58,10 +59,12 @@ const struct pt_exporter *pt_exporter_find(const char *name);
 
 #define EXPORTER(name, file_name, warn_mb, refuse_mb, doc) pt_export_file pt_export_##name;
 #define EXPORTER_STACKS EXPORTER
+#define EXPORTER_FIGURES EXPORTER
 #define EXPORTER_FOLDER(name, file_name, doc) pt_export_folder pt_export_##name;
 #include "exporters.def"
 #undef EXPORTER
 #undef EXPORTER_STACKS
+#undef EXPORTER_FIGURES
 #undef EXPORTER_FOLDER
 
 #endif

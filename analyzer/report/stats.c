@@ -132,6 +132,23 @@ static void sum_classes(const struct stats *s, struct pt_heap_class sums[PT_HEAP
     }
 }
 
+static int larger_first(const void *a, const void *b)
+{
+    const struct pt_heap_class *x = a, *y = b;
+    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+/* The rows are in the order of sizes; where there are too many, those with the most bytes are shown. */
+static pt_u64 least_shown(const struct stats *s, const struct pt_heap_class sums[PT_HEAP_CLASSES])
+{
+    struct pt_heap_class ranked[PT_HEAP_CLASSES];
+    if (!s->top || s->top > PT_HEAP_CLASSES)
+        return 0;
+    memcpy(ranked, sums, sizeof ranked);
+    qsort(ranked, PT_HEAP_CLASSES, sizeof *ranked, larger_first);
+    return ranked[s->top - 1].bytes;
+}
+
 struct size_row {
     struct pt_value up_to_bytes;
     pt_u64 allocs, bytes;
@@ -148,9 +165,13 @@ static struct pt_panel *heap_sizes_panel(const struct stats *s)
     struct pt_table *table;
     struct pt_panel *panel = pt_doc_table(s->doc, "heap_sizes", "Heap sizes", columns, 3, &table);
     sum_classes(s, sums);
+    const pt_u64 least_bytes = least_shown(s, sums);
+    table->most = s->top;
     for (pt_u32 j = 0; j < PT_HEAP_CLASSES; j++) {
         const bool is_last = j == PT_HEAP_CLASSES - 1;
-        if (sums[j].count)
+        if (sums[j].count && sums[j].bytes < least_bytes)
+            table->rows_left_out++;
+        else if (sums[j].count)
             pt_table_add(table,
                          &(struct size_row){
                              .up_to_bytes = is_last ? pt_unknown("no limit") : pt_integer(pt_heap_class_limit(j)),

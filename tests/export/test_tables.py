@@ -11,7 +11,7 @@ import subprocess
 import unittest
 import urllib.parse
 
-from export_case import NAMES, STAGE, ExportCase, main
+from export_case import NAMES, SOURCE, STAGE, ExportCase, main
 
 
 def as_text(name):
@@ -54,6 +54,24 @@ class Csv(ExportCase):
             rows = list(csv.DictReader(file))
         self.assertEqual({row["pid"] for row in rows}, {str(self.report["processes"][0]["pid"])})
         self.assertEqual(said["processes"], 1)
+
+
+class OneProcess(ExportCase):
+    def test_its_stage_alone_is_in_the_tables(self):
+        folder = os.path.join(self.folder, "story")
+        self.traced("assemble", str(SOURCE / "tests" / "golden" / "computing_between_calls.pt.txt"), "-o", folder)
+        database = sqlite3.connect(":memory:")
+        self.addCleanup(database.close)
+        database.executescript(self.traced("export", "--to", "sqlite", "-o", "-", folder).stdout.decode())
+        stages = dict(database.execute("SELECT stage, pid FROM processes"))
+        self.assertGreater(len(stages), 1)
+        for stage, pid in stages.items():
+            one = sqlite3.connect(":memory:")
+            self.addCleanup(one.close)
+            one.executescript(self.traced("export", "--to", "sqlite", "--pid", str(pid), "-o", "-", folder).stdout.decode())
+            for table in "stages", "time_account", "findings":
+                wanted = database.execute(f"SELECT * FROM {table} WHERE stage = ?", (stage,)).fetchall()
+                self.assertEqual(one.execute(f"SELECT * FROM {table}").fetchall(), wanted, table)
 
 
 class Sqlite(ExportCase):

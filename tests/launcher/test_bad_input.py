@@ -44,6 +44,20 @@ class BadInput(LauncherCase):
         self.put("text", b"hello\n")
         self.assert_one_line(self.run_it("./text"), NOT_EXECUTABLE, "./text is not executable", "chmod +x")
 
+    def test_options_that_would_do_nothing(self):
+        self.assertEqual(self.run_it("/usr/bin/python3", "-c", "import time; time.sleep(0.2)", options=("-o", "run")).returncode, 0)
+        self.put("baseline.json", json.dumps({"schema_version": "1.0", "stages": {"s": [{"run": "r", "at_utc": "2026-10-01T10:00:00Z", "figures": {"open.calls": 5}}]}}).encode())
+        for format in "json", "md", "html":
+            self.assert_one_line(self.proftrace("report", "run", "--finding", "1", "--format", format), USAGE, f"as {format} the report has all of them")
+        self.assert_one_line(self.proftrace("report", "run", "--finding", "0"), USAGE, "there is no finding 0")
+        for format in "openmetrics", "junit":
+            for option in ("--pid", "1"), ("--from", "1s"), ("--until", "1s"), ("--min-dur", "1s"):
+                self.assert_one_line(self.proftrace("export", "run", "--to", format, *option), USAGE, option[0], "figures of whole stages")
+        self.assert_one_line(self.proftrace("trend", "baseline.json", "--figure", "open"), USAGE, "did you mean 'open.calls'?")
+        for top in 1, 3:
+            sizes = json.loads(self.proftrace("stats", "run", "--by", "size", "--top", str(top), "--json").stdout)["stages"][0]["heap_sizes"]
+            self.assertEqual(len(sizes), top)
+
     def test_unwritable_directory(self):
         self.put("file", b"")
         self.assert_one_line(self.run_it("touch", "ran", options=("-o", "file")), FAILED_FIRST, "file", "-o")

@@ -5,6 +5,8 @@
 #include "regression/trend.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "regression/baseline.h"
 #include "report/json/panel.h"
@@ -12,6 +14,8 @@
 #include "report/text/panel.h"
 #include "report/text_file.h"
 #include "util/auto.h"
+#include "util/nearest.h"
+#include "util/vec.h"
 #include "cmd/arguments/options.h"
 #include "cmd/cmd.h"
 
@@ -27,6 +31,29 @@ static void render_text(const struct pt_doc *doc, const char *output, struct pt_
     pt_str_char(out, '\n');
     for (size_t i = 0; i < doc->stages.n; i++)
         pt_text_panels(&people, &doc->stages.items[i]->panels, doc->stages.items[i]->name);
+}
+
+/* A figure that no run has has not changed either: a typing mistake must not look like that. */
+static int check_figure(const struct pt_trend *trend, const char *file, struct pt_error *err)
+{
+    const cJSON *runs, *run, *figure;
+    struct {
+        PT_VEC(const char *);
+    } names = {0};
+    bool is_known = !trend->figure;
+    cJSON_ArrayForEach(runs, cJSON_GetObjectItemCaseSensitive(trend->baseline, "stages")) cJSON_ArrayForEach(run, runs)
+        cJSON_ArrayForEach(figure, cJSON_GetObjectItemCaseSensitive(run, "figures"))
+    {
+        is_known = is_known || !strcmp(figure->string, trend->figure);
+        pt_vec_push(&names, figure->string);
+    }
+    pt_vec_push(&names, NULL);
+    const char *nearest = is_known ? NULL : pt_nearest_name(trend->figure, names.items);
+    if (!is_known)
+        pt_fail_code(err, 2, "no run of %s has a figure '%s'%s%s%s", file, trend->figure,
+                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    free(names.items);
+    return is_known ? 0 : -1;
 }
 
 int pt_cmd_trend(int argc, char **argv, struct pt_error *err)
@@ -53,6 +80,8 @@ int pt_cmd_trend(int argc, char **argv, struct pt_error *err)
     if (trend.stage && !pt_baseline_runs(baseline, trend.stage))
         return pt_fail_code(err, 2, "%s has no run of stage %s", args.values[0], trend.stage);
     trend.baseline = baseline;
+    if (check_figure(&trend, args.values[0], err) < 0)
+        return -1;
     pt_trend(&trend, doc);
     if (format == FORMAT_TEXT)
         render_text(doc, output, &text);

@@ -125,13 +125,24 @@ static void put_finding(const struct pt_tabular_writer *writer, const struct pt_
                    .place = pt_text(finding->place.text), .advice = pt_text(pt_finding_try(finding)));
 }
 
+/* With --pid, that of the process: an account of one process alone does not exist. */
+static bool wants_stage(const struct pt_tabular_writer *writer, const struct pt_judged *judged, pt_u32 stage)
+{
+    const struct pt_filter *filter = &writer->options->filter;
+    bool has_process = !filter->pid;
+    for (pt_u32 i = 0; i < writer->session->n_processes && !has_process; i++)
+        has_process =
+            judged->profile.stages.of_process[i] == stage && writer->session->processes[i]->pid == filter->pid;
+    return has_process && pt_judged_wants(judged, filter->stage, stage);
+}
+
 static void put_all(const struct pt_tabular_writer *writer, struct pt_judged *judged)
 {
     const struct pt_filter *filter = &writer->options->filter;
     const struct pt_stages *stages = &judged->profile.stages;
     put_run(writer, judged);
     for (pt_u32 i = 0; i < stages->n; i++)
-        if (pt_judged_wants(judged, filter->stage, i)) {
+        if (wants_stage(writer, judged, i)) {
             put_stage(writer, judged, i);
             put_time(writer, judged, i);
             put_minutes(writer, judged, i);
@@ -146,7 +157,7 @@ static void put_all(const struct pt_tabular_writer *writer, struct pt_judged *ju
     }
     for (size_t i = 0; i < judged->findings.n; i++) {
         const struct pt_finding *finding = &judged->findings.items[i];
-        if (finding->stage < 0 || pt_judged_wants(judged, filter->stage, (pt_u32)finding->stage))
+        if (finding->stage < 0 || wants_stage(writer, judged, (pt_u32)finding->stage))
             put_finding(writer, judged, finding);
     }
 }
