@@ -146,7 +146,8 @@ static const struct pt_connection *connection_of(const struct pt_channels *chann
     if (!pt_map_find(&channels->by_descriptor, any_to(peer)))
         return NULL;
     for (int i = 0; process && i < MOST_PARENTS; i++, process = process->parent) {
-        const struct pt_connection *connection = connection_at(channels, key_of(process, event->tag), peer);
+        const struct pt_connection *connection =
+            connection_at(channels, key_of(process, pt_descriptor_number(event)), peer);
         if (!connection)
             connection = connection_at(channels, mixed(process->index, peer), peer);
         if (connection)
@@ -226,7 +227,8 @@ pt_u32 pt_channels_note(struct pt_channels *channels, const struct pt_event *eve
     const pt_u32 kind = event->desc->kind;
     if (pt_sends(event))
         remember(channels, &end->writers, event);
-    else if (kind == PT_KIND_io_read || kind == PT_KIND_io_readv || kind == PT_KIND_net_receive)
+    else if (kind == PT_KIND_io_read || kind == PT_KIND_io_readv || kind == PT_KIND_net_receive ||
+             kind == PT_KIND_io_copy)
         remember(channels, &end->readers, event);
     return channel;
 }

@@ -10,6 +10,7 @@
 #include "model/session.h"
 #include "util/map.h"
 #include "util/vec.h"
+#include "wait_kind.h"
 
 /* The last processes that wrote to an end, or read from it, each with its first use after the one before. */
 struct pt_channel_users {
@@ -47,7 +48,7 @@ static inline bool pt_sends(const struct pt_event *event)
 {
     return event->desc->kind == PT_KIND_io_write || event->desc->kind == PT_KIND_io_writev ||
            event->desc->kind == PT_KIND_stdio_write || event->desc->kind == PT_KIND_stdio_flush ||
-           event->desc->kind == PT_KIND_net_send;
+           event->desc->kind == PT_KIND_net_send || pt_copies_to_channel(event);
 }
 
 /* Of the name of a channel. */

@@ -56,14 +56,27 @@ enum pt_time_part pt_time_part_of_kind(pt_u32 kind)
 /* Where the path of the descriptor is that a span is about: in the payload, plus 1. */
 static const pt_u8 path_places[PT_KIND__COUNT] = {
 #define PLACE(name) [PT_KIND_##name] = offsetof(struct pt_ev_##name, path) + 1
-    PLACE(io_read),     PLACE(io_readv),    PLACE(io_write),  PLACE(io_writev),   PLACE(stdio_read),
-    PLACE(stdio_write), PLACE(stdio_flush), PLACE(wait_poll), PLACE(net_receive), PLACE(net_send),
+    PLACE(io_read),     PLACE(io_readv),  PLACE(io_write),    PLACE(io_writev), PLACE(stdio_read), PLACE(stdio_write),
+    PLACE(stdio_flush), PLACE(wait_poll), PLACE(net_receive), PLACE(net_send),  PLACE(io_copy),
 #undef PLACE
 };
+
+bool pt_copies_to_channel(const struct pt_event *event)
+{
+    return event->desc->kind == PT_KIND_io_copy &&
+           pt_process_channel(event->process, pt_event_as(event, io_copy)->to_path) != PT_CHANNEL_FILE;
+}
+
+pt_i32 pt_descriptor_number(const struct pt_event *event)
+{
+    return pt_copies_to_channel(event) ? pt_event_as(event, io_copy)->to_fd : event->tag;
+}
 
 /* 0 = it has none. */
 static pt_u32 path_of(const struct pt_event *event)
 {
+    if (pt_copies_to_channel(event))
+        return pt_event_as(event, io_copy)->to_path;
     const pt_u8 place = path_places[event->desc->kind];
     pt_u32 path = 0;
     if (place)

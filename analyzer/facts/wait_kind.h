@@ -44,6 +44,10 @@ static inline bool pt_only_copies(const struct pt_event *event)
            event->duration_ns < PT_COPIES_BELOW_NS;
 }
 
+/* A call that moves bytes between two descriptors (sendfile, splice) is about the one that it may wait for: a pipe or a
+ * socket, and of two of these the one that it writes to. */
+bool pt_copies_to_channel(const struct pt_event *event);
+pt_i32 pt_descriptor_number(const struct pt_event *event);
 /* The name of the descriptor that a span is about; NULL = it has none, or it is not known. */
 const char *pt_descriptor_of_event(const struct pt_event *event);
 

@@ -13,6 +13,7 @@
 #include "analysis/analysis.h"
 #include "facts/code_kind.h"
 #include "facts/call_class.h"
+#include "facts/wait_kind.h"
 #include "call_gaps.h"
 #include "descriptors.h"
 #include "file_results.h"
@@ -95,13 +96,11 @@ struct use {
     struct pt_open_file *open;
 };
 
-/* Of an event's descriptor. */
-static struct use use_of(struct files *files, const struct pt_event *e, pt_u32 path, bool is_stdio)
+static struct use use_of(struct files *files, const struct pt_event *e, struct pt_descriptor_id id, pt_u32 path)
 {
     if (!path)
         return (struct use){0};
-    struct pt_descriptor *d =
-        pt_descriptor_used(&files->descriptors, e, (struct pt_descriptor_id){e->tag, is_stdio}, path);
+    struct pt_descriptor *d = pt_descriptor_used(&files->descriptors, e, id, path);
     if (!d->file)
         d->file = (pt_u32)(file_of_id(files, e->process, path, 0) + 1);
     if (!d->file)
@@ -127,7 +126,7 @@ static void opened(struct files *files, const struct pt_event *e, pt_u32 path, p
 
 struct transfer {
     bool is_stdio, is_small;
-    pt_u64 bytes;
+    pt_u64 bytes, ns;
     const pt_u64 *offset_bytes; /* NULL = where the one before ended */
 };
 
@@ -167,8 +166,8 @@ static void was_read(struct files *files, const struct pt_event *e, struct use u
     f->reader = e->process->index + 1;
     layer->reads++;
     layer->read_bytes += read.bytes;
-    layer->read_ns += (pt_u64)e->duration_ns;
-    pt_file_groups_add(&files->groups, f->group, e->duration_ns);
+    layer->read_ns += read.ns;
+    pt_file_groups_add(&files->groups, f->group, (pt_i64)read.ns);
     const bool is_first = !use.open->n_reads++;
     layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_unseekable,
                                       is_first ? LONGEST_OPEN_GAP_NS : LONGEST_SMALL_GAP_NS + e->duration_ns);
@@ -178,31 +177,30 @@ static void was_read(struct files *files, const struct pt_event *e, struct use u
         return;
     cover(layer, use.open, read);
     if (read.is_small && read.bytes)
-        was_small(use, (pt_u64)e->duration_ns, read.bytes, around_ns);
+        was_small(use, read.ns, read.bytes, around_ns);
 }
 
-static void was_written(struct files *files, const struct pt_event *e, struct use use, bool stdio, pt_u64 bytes,
-                        bool moves)
+static void was_written(struct files *files, struct use use, struct transfer written, bool moves)
 {
     struct pt_file_use *f = use.file;
-    struct pt_layer_use *layer = stdio ? &f->stdio : &f->fd;
+    struct pt_layer_use *layer = written.is_stdio ? &f->stdio : &f->fd;
     layer->writes++;
-    layer->write_bytes += bytes;
-    layer->write_ns += (pt_u64)e->duration_ns;
-    pt_file_groups_add(&files->groups, f->group, e->duration_ns);
+    layer->write_bytes += written.bytes;
+    layer->write_ns += written.ns;
+    pt_file_groups_add(&files->groups, f->group, (pt_i64)written.ns);
     if (moves)
-        use.open->position_bytes += bytes;
+        use.open->position_bytes += written.bytes;
 }
 
 /* All transfers of the descriptor layer have { i32 result, u32 path, u64 extra } as io_read has. */
 static void transfer(struct files *files, const struct pt_event *e)
 {
     const struct pt_ev_io_read *fields = (const struct pt_ev_io_read *)(const void *)e->payload;
-    const struct use use = use_of(files, e, fields->path, false);
+    const struct use use = use_of(files, e, (struct pt_descriptor_id){e->tag, false}, fields->path);
     if (!use.file || fields->result < 0)
         return;
     const pt_u64 bytes = (pt_u64)fields->result, extra = fields->requested_bytes;
-    struct transfer read = {.bytes = bytes, .is_small = bytes < SMALL_READ_BYTES};
+    struct transfer read = {.bytes = bytes, .ns = (pt_u64)e->duration_ns, .is_small = bytes < SMALL_READ_BYTES};
     switch (e->desc->kind) {
     case PT_KIND_io_read:
         read.is_small = extra < SMALL_READ_BYTES;
@@ -217,26 +215,54 @@ static void transfer(struct files *files, const struct pt_event *e)
         was_read(files, e, use, read);
         break;
     default:
-        was_written(files, e, use, false, bytes,
-                    e->desc->kind == PT_KIND_io_write || e->desc->kind == PT_KIND_io_writev);
+        was_written(files, use, read, e->desc->kind == PT_KIND_io_write || e->desc->kind == PT_KIND_io_writev);
     }
+}
+
+/* Whether such a call moves a descriptor, or says itself where the bytes lie, is not recorded: nobody knows the place
+ * of these, and of the next ones. */
+static struct use use_of_copy(struct files *files, const struct pt_event *e, pt_i32 fd, pt_u32 path)
+{
+    const struct use use = use_of(files, e, (struct pt_descriptor_id){fd, false}, path);
+    if (use.file)
+        use.open->is_placed = false;
+    return use;
+}
+
+/* Read from one file and written to another. The time is that of the one that it may wait for: it passed once. */
+static void copied(struct files *files, const struct pt_event *e)
+{
+    const struct pt_ev_io_copy *copy = pt_event_as(e, io_copy);
+    const pt_u64 ns = (pt_u64)e->duration_ns;
+    const bool waits_to_write = pt_copies_to_channel(e);
+    if (copy->result < 0)
+        return;
+    struct transfer moved = {.bytes = (pt_u64)copy->result, .ns = waits_to_write ? 0 : ns};
+    struct use use = use_of_copy(files, e, e->tag, copy->path);
+    if (use.file)
+        was_read(files, e, use, moved);
+    moved.ns = waits_to_write || !use.file ? ns : 0;
+    use = use_of_copy(files, e, copy->to_fd, copy->to_path);
+    if (use.file)
+        was_written(files, use, moved, false);
 }
 
 static void stdio_transfer(struct files *files, const struct pt_event *e)
 {
     const struct pt_ev_stdio_read *fields = (const struct pt_ev_stdio_read *)(const void *)e->payload;
-    const struct use use = use_of(files, e, fields->path, true);
+    const struct use use = use_of(files, e, (struct pt_descriptor_id){e->tag, true}, fields->path);
     if (!use.file || fields->bytes < 0)
         return;
+    const struct transfer moved = {.is_stdio = true, .bytes = (pt_u64)fields->bytes, .ns = (pt_u64)e->duration_ns};
     if (e->desc->kind == PT_KIND_stdio_read)
-        was_read(files, e, use, (struct transfer){.is_stdio = true, .bytes = (pt_u64)fields->bytes});
+        was_read(files, e, use, moved);
     else
-        was_written(files, e, use, true, (pt_u64)fields->bytes, true);
+        was_written(files, use, moved, true);
 }
 
 static void move(struct files *files, const struct pt_event *e, pt_u32 path, bool stdio, pt_u64 position_bytes)
 {
-    const struct use use = use_of(files, e, path, stdio);
+    const struct use use = use_of(files, e, (struct pt_descriptor_id){e->tag, stdio}, path);
     if (!use.file)
         return;
     use.open->position_bytes = position_bytes;
@@ -269,6 +295,9 @@ static void used(struct files *files, const struct pt_event *e)
     case PT_KIND_io_pwrite:
     case PT_KIND_io_pwritev:
         transfer(files, e);
+        break;
+    case PT_KIND_io_copy:
+        copied(files, e);
         break;
     case PT_KIND_stdio_read:
     case PT_KIND_stdio_write:

@@ -285,6 +285,10 @@ static void event(void *state, const struct pt_event *e)
     case PT_KIND_net_send:
         moved(network, e, fields->path, true, fields->result);
         break;
+    case PT_KIND_io_copy:
+        moved(network, e, pt_copies_to_channel(e) ? pt_event_as(e, io_copy)->to_path : fields->path,
+              pt_copies_to_channel(e), fields->result);
+        break;
     case PT_KIND_wait_poll:
         moved(network, e, pt_event_as(e, wait_poll)->path, false, 0);
         break;

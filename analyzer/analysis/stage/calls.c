@@ -254,8 +254,9 @@ static void sums(const struct calls *calls, pt_u32 stage, struct pt_metrics *met
         pt_kind_totals_add(&of_class[pt_call_class_of(kind)], &totals);
     }
     const struct pt_kind_totals *read = &of_class[PT_CALL_READ];
-    pt_metrics_set(metrics, scope, "io.read.calls", missing ? unknown : pt_integer(read->calls));
-    pt_metrics_set(metrics, scope, "io.read.bytes", missing ? unknown : pt_integer(read->bytes));
+    const struct pt_kind_totals *copy = &of_class[PT_CALL_COPY]; /* sendfile() reads, too */
+    pt_metrics_set(metrics, scope, "io.read.calls", missing ? unknown : pt_integer(read->calls + copy->calls));
+    pt_metrics_set(metrics, scope, "io.read.bytes", missing ? unknown : pt_integer(read->bytes + copy->bytes));
     pt_metrics_set(metrics, scope, "io.read.wait_s", missing ? unknown : pt_seconds((pt_i64)read->ns));
     pt_metrics_set(metrics, scope, "io.write.calls", missing ? unknown : pt_integer(of_class[PT_CALL_WRITE].calls));
     pt_metrics_set(metrics, scope, "io.open.calls", missing ? unknown : pt_integer(of_class[PT_CALL_OPEN].calls));

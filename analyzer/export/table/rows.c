@@ -93,7 +93,7 @@ static const char *report_key(pt_u32 kind)
     if (kind == PT_KIND_stdio_write)
         return "stdio_write";
     const enum pt_call_class class = pt_call_class_of(kind);
-    return class == PT_CALL_READ ? "read" : class == PT_CALL_WRITE ? "write" : NULL;
+    return class == PT_CALL_READ ? "read" : class == PT_CALL_WRITE ? "write" : class == PT_CALL_COPY ? "copy" : NULL;
 }
 
 static void put_totals(const struct pt_tabular_writer *writer, const struct pt_process *process, struct pt_value stage)

@@ -43,7 +43,7 @@ static bool is_own_time(pt_u32 kind)
     const enum pt_time_part part = pt_time_part_of_kind(kind);
     const bool may_be_of_a_pipe = kind == PT_KIND_io_read || kind == PT_KIND_io_readv || kind == PT_KIND_io_write ||
                                   kind == PT_KIND_io_writev || kind == PT_KIND_stdio_read ||
-                                  kind == PT_KIND_stdio_char || kind == PT_KIND_stdio_write;
+                                  kind == PT_KIND_stdio_char || kind == PT_KIND_stdio_write || kind == PT_KIND_io_copy;
     return kind == PT_KIND_wait_sleep ||
            (!may_be_of_a_pipe &&
             (part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta));
@@ -352,7 +352,8 @@ static bool asks(const struct pt_path_tree *tree, const struct pt_process *proce
     PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(tree->facts->profile->session, &filter, &err);
     struct pt_event event;
     while (2 * n < spans->n_data && feed && feed->next(feed, &event, &err) > 0)
-        n += pt_sends(&event) && event.tag > STDERR && pt_channel_of_event(&event) != PT_CHANNEL_FILE;
+        n +=
+            pt_sends(&event) && pt_descriptor_number(&event) > STDERR && pt_channel_of_event(&event) != PT_CHANNEL_FILE;
     return 2 * n >= spans->n_data;
 }
 

@@ -57,10 +57,13 @@ static void put_io(const struct pt_report_json *r, const struct pt_process *proc
     }
     const struct pt_kind_totals read = pt_call_class_sum(process->totals, PT_CALL_READ);
     const struct pt_kind_totals write = pt_call_class_sum(process->totals, PT_CALL_WRITE);
+    const struct pt_kind_totals copy = pt_call_class_sum(process->totals, PT_CALL_COPY);
     pt_json_object(r->json, "io");
     put_calls(r, "open", pt_totals_of(process->totals, PT_KIND_io_open), false);
     put_calls(r, "read", &read, true);
     put_calls(r, "write", &write, true);
+    if (copy.calls) /* few programs make such calls */
+        put_calls(r, "copy", &copy, true);
     put_calls(r, "stat", pt_totals_of(process->totals, PT_KIND_meta_stat), false);
     put_calls(r, "stdio_read", pt_totals_of(process->totals, PT_KIND_stdio_read), true);
     put_calls(r, "stdio_write", pt_totals_of(process->totals, PT_KIND_stdio_write), true);
