@@ -80,6 +80,12 @@ static void add_missing(struct pt_quality *q, const struct pt_trace_slot *slot, 
     q->overwritten = pt_sum(q->overwritten, unexplained - damaged);
 }
 
+/* There was always room for one more segment. */
+static bool never_wrapped(const struct pt_file_header *header)
+{
+    return header->file_bytes < header->ring_limit_bytes && !header->growth_failures;
+}
+
 static void fill_quality(struct pt_process *p)
 {
     struct pt_quality *q = &p->quality;
@@ -100,9 +106,10 @@ static void fill_quality(struct pt_process *p)
     q->growth_errno = file->header->growth_errno;
     q->is_area_cut = file->is_area_cut;
     q->dropped = sum_drops(q->drops);
-    /* In a file without its tail, missing events prove no overwriting: they may have been in the tail. */
-    if (q->truncated) {
+    if (q->truncated)
         q->cut_bytes = file->header->file_bytes > file->bytes ? file->header->file_bytes - file->bytes : 0;
+    /* Missing events prove no overwriting: they may have been in the tail, or in the segments. */
+    if (q->truncated || (file->corrupt_segments && never_wrapped(file->header))) {
         q->corrupt_events = pt_sum(q->corrupt_events, q->overwritten);
         q->overwritten = 0;
     }

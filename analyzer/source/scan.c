@@ -272,6 +272,18 @@ static pt_u64 behind_damage(const struct pt_trace_file *file, pt_u64 at)
     return data > next ? data : next;
 }
 
+static bool is_within(pt_u64 at, pt_u64 offset, pt_u64 bytes)
+{
+    return at >= offset && at - offset < bytes;
+}
+
+/* The text and the schema, which are no segments. Another place without the magic was never set up, and is zero. */
+static bool is_of_head(const struct pt_file_header *header, pt_u64 at)
+{
+    return is_within(at, header->text_offset, header->text_bytes) ||
+           is_within(at, header->schema_offset, header->schema_bytes);
+}
+
 static bool segment_is_sane(const struct pt_segment *segment, pt_u64 at)
 {
     /* The first one may begin within the head; all end with a page. */
@@ -303,7 +315,7 @@ void pt_scan_segments(struct pt_trace_file *file)
         if (pt_trace_file_read(file, at, &segment, sizeof segment) < sizeof segment)
             return;
         if (!segment_is_sane(&segment, at)) {
-            const bool is_damage = segment.magic == PT_SEGMENT_MAGIC && !in_damage;
+            const bool is_damage = segment.magic && !in_damage && !is_of_head(file->header, at);
             file->corrupt_segments += is_damage;
             in_damage |= is_damage;
             at = behind_damage(file, at);

@@ -4,6 +4,7 @@
  * anywhere. Run under ASan and UBSan this finds what is not.
  */
 #include "proftrace/events.h"
+#include "source/open.h"
 #include "helper_trace.h"
 
 #include <string.h>
@@ -75,11 +76,35 @@ static void damaged_block_is_counted(void **state)
     pt_trace_writer_free(w);
 }
 
+/* A segment whose own head is gone: what it held cannot be counted, but that something is missing is known. */
+static void damaged_segment_is_counted(void **state)
+{
+    (void)state;
+    struct pt_trace_writer *w = helper_sample();
+    pt_u64 n;
+    pt_u8 *bytes = (pt_u8 *)(size_t)pt_writer_finish(w, &n);
+    struct pt_file_header header;
+    memcpy(&header, bytes, sizeof header);
+    struct helper_file file = helper_file(bytes, n);
+    struct pt_error error = {0};
+    struct pt_trace_file *trace = pt_trace_file_open(file.path, &error);
+    assert_int_equal(trace->corrupt_segments, 0); /* the text and the schema are none */
+    pt_trace_file_close(trace);
+    memset(bytes + header.header_bytes, 0x5a, sizeof(struct pt_segment));
+    assert_int_equal(pwrite(file.fd, bytes, n, 0), (ssize_t)n);
+    trace = pt_trace_file_open(file.path, &error);
+    assert_int_equal(trace->corrupt_segments, 1);
+    pt_trace_file_close(trace);
+    helper_close(&file);
+    pt_trace_writer_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cut_at_every_byte),
         cmocka_unit_test(damaged_block_is_counted),
+        cmocka_unit_test(damaged_segment_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
