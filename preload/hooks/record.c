@@ -3,26 +3,54 @@
  * record.c - paths that the program passed as ids, and the table of descriptors as calls change it.
  *
  * Entered by any thread of the host after (a close: before) the real call, in signal handlers and in vfork children.
- * Never reads a path that the kernel did not read, and never asks the kernel about a descriptor that is closed.
+ * Never reads a path that cannot be read, and never asks the kernel about a descriptor that is closed.
  */
 #include "record.h"
 
 #include <fcntl.h>
+#include <limits.h>
 
 #include "core/names/fd_table.h"
 #include "core/names/intern.h"
 #include "core/names/path.h"
+#include "core/names/readable.h"
+#include "core/sandbox.h"
+
+int pt_path_is_readable(const char *path)
+{
+    struct pt_reader reader = {1};
+    return pt_may_call() && pt_readable_length(&reader, path, PATH_MAX) >= 0;
+}
+
+/* The first four are answers of a look-up, and come often; no path is read for the next three. Any other may come from
+ * a check before the path was read: of rights (mknod), of the other arguments (setxattr), by a filter of the host. */
+int pt_path_of_failed_call_is_readable(const char *path)
+{
+    switch (pt_errno()) {
+    case ENOENT:
+    case ENOTDIR:
+    case EEXIST:
+    case ENODATA:
+        return 1;
+    case EFAULT:
+    case EINVAL:
+    case ENOSYS:
+        return 0;
+    default:
+        return pt_path_is_readable(path);
+    }
+}
 
 pt_u32 pt_path_id(long ret, int dir_fd, const char *path)
 {
-    if (!pt_path_was_read(ret))
+    if (!pt_path_was_read(ret, path))
         return 0;
     return dir_fd == AT_FDCWD ? pt_intern_path(path) : pt_intern_string(path);
 }
 
 pt_u32 pt_dir_id(long ret, int dir_fd, const char *path)
 {
-    if (dir_fd < 0 || !pt_path_was_read(ret) || (path && path[0] == '/'))
+    if (dir_fd < 0 || !pt_path_was_read(ret, path) || (path && path[0] == '/'))
         return 0;
     return pt_fd_path(dir_fd);
 }

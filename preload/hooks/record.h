@@ -27,14 +27,14 @@ PT_ALWAYS_INLINE pt_u64 pt_result_and(long ret, pt_u32 high)
     return pt_words((pt_u32)pt_result(ret), high);
 }
 
-/* May we read a path that the program passed? Only when the kernel has read it: EFAULT says that it could not, EINVAL
- * and ENOSYS may come before it looked. */
-PT_ALWAYS_INLINE int pt_path_was_read(long ret)
+/* A call that failed, or one that may succeed without a look at the path (utimensat): can the path be read? */
+int pt_path_is_readable(const char *path);
+int pt_path_of_failed_call_is_readable(const char *path);
+
+/* May we read a path that the program passed? Where the call succeeded, the kernel has read it. */
+PT_ALWAYS_INLINE int pt_path_was_read(long ret, const char *path)
 {
-    if (pt_likely(ret >= 0))
-        return 1;
-    const int error = pt_errno();
-    return error != EFAULT && error != EINVAL && error != ENOSYS;
+    return pt_likely(ret >= 0) || pt_path_of_failed_call_is_readable(path);
 }
 
 /* A directory descriptor as a tag: AT_FDCWD is no descriptor. */

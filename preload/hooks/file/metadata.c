@@ -9,7 +9,6 @@
 #include "metadata.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -22,12 +21,11 @@
 
 #include "core/names/fd_table.h"
 #include "core/names/path.h"
-#include "core/text.h"
 #include "hooks/hook.h"
 
 static int is_empty(long ret, const char *path)
 {
-    return !path || (pt_path_was_read(ret) && !path[0]);
+    return !path || (pt_path_was_read(ret, path) && !path[0]);
 }
 
 /* A path, perhaps relative to a directory descriptor, and one more word (mode or flags). */
@@ -58,17 +56,16 @@ struct name {
     const char *path;
 };
 
-/* The kernel answers for a first name that is none before it says that it could not read the second. */
-static int is_no_name(long ret, const char *path)
+/* A call that fails for its first name has not read the second. */
+static pt_u32 second_name_id(struct name name, int ret)
 {
-    return ret < 0 && pt_path_was_read(ret) && (!path[0] || pt_text_length_most(path, PATH_MAX) == PATH_MAX);
+    return ret >= 0 || pt_path_is_readable(name.path) ? pt_path_id(0, name.dir, name.path) : 0;
 }
 
 static PT_NOINLINE void two_names(pt_u32 kind, pt_u64 start, pt_u64 end, struct name from, struct name to, int ret)
 {
     const pt_u32 from_id = pt_path_id(ret, from.dir, from.path);
-    const pt_u32 to_id = is_no_name(ret, from.path) ? 0 : pt_path_id(ret, to.dir, to.path);
-    pt_spent(kind, start, end, 0, pt_result_and(ret, from_id), pt_words(to_id, 0));
+    pt_spent(kind, start, end, 0, pt_result_and(ret, from_id), pt_words(second_name_id(to, ret), 0));
 }
 
 /* The target is relative to where the link lies, if to anything. */
@@ -106,6 +103,17 @@ static PT_NOINLINE void by_path_at(pt_u32 kind, pt_u64 start, pt_u64 end, int di
 {
     const pt_u32 path_id = is_empty(ret, path) ? pt_fd_path(dir) : pt_path_id(ret, dir, path);
     pt_spent(kind, start, end, pt_dir_tag(dir), pt_result_and(ret, path_id), 0);
+}
+
+/* When neither time is to change, the kernel says yes without a look at the path. */
+static PT_NOINLINE void set_times(pt_u64 start, pt_u64 end, int dir, const char *path, const struct timespec *times,
+                                  int ret)
+{
+    const int is_unread = ret == 0 && path && times && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT;
+    if (is_unread && !pt_path_is_readable(path))
+        pt_spent(PT_EV_meta_set_attr, start, end, pt_dir_tag(dir), 0, 0);
+    else
+        by_path_at(PT_EV_meta_set_attr, start, end, dir, path, ret);
 }
 
 #include "metadata.def"

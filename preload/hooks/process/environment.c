@@ -17,6 +17,7 @@
 #include "core/file/reserve.h"
 #include "core/injection.h"
 #include "core/private.h"
+#include "core/names/readable.h"
 #include "core/session.h"
 #include "core/sys.h"
 #include "core/text.h"
@@ -41,37 +42,6 @@ static int names_us(const char *item, pt_u64 length)
 }
 
 /* ---- what does an environment load? ---- */
-
-/* Text of the host that may not be readable: a program that passes a wrong pointer gets EFAULT from the kernel, and
- * must not get SIGSEGV from us. */
-struct reader {
-    pt_u64 page; /* known to be readable; 1 = none */
-};
-
-static int is_readable(struct reader *reader, const void *at)
-{
-    enum { PAGE_BYTES = 4096 };
-    const pt_u64 page = (pt_u64)at & ~(pt_u64)(PAGE_BYTES - 1);
-    if (page == reader->page)
-        return 1;
-    if (!pt_sys_is_readable((pt_u64)at))
-        return 0;
-    reader->page = page;
-    return 1;
-}
-
-/* Length of a string of at most `limit` bytes; -1 = it cannot be read. */
-static long readable_length(struct reader *reader, const char *text, long limit)
-{
-    long length = 0;
-    for (; length < limit; length++) {
-        if (!is_readable(reader, text + length))
-            return -1;
-        if (!text[length])
-            break;
-    }
-    return length;
-}
 
 /* By the real user, without capabilities that the exec takes away: with those rights the loader will open it; where the
  * effective user is another one, it ignores us. What the kernel does not answer is taken for "yes". */
@@ -125,18 +95,19 @@ static enum pt_loading loading_of_items(const char *items)
 
 enum pt_loading pt_environment_loading(char *const *vector)
 {
-    struct reader of_vector = {1}, of_text = {1};
+    struct pt_reader of_vector = {1}, of_text = {1};
     for (pt_u64 i = 0; vector && i < MOST_VARIABLES; i++) {
-        if (!is_readable(&of_vector, vector + i))
+        if (!pt_is_readable(&of_vector, vector + i))
             return PT_LOADING_US;
         if (!vector[i])
             break;
         const long name_bytes = sizeof PRELOAD - 1;
-        if (readable_length(&of_text, vector[i], name_bytes) < name_bytes || !pt_text_starts(vector[i], PRELOAD))
+        if (pt_readable_length(&of_text, vector[i], name_bytes) < name_bytes || !pt_text_starts(vector[i], PRELOAD))
             continue;
         /* The loader takes the first one. */
-        return readable_length(&of_text, vector[i], MOST_STRING_BYTES) < 0 ? PT_LOADING_US
-                                                                           : loading_of_items(vector[i] + name_bytes);
+        return pt_readable_length(&of_text, vector[i], MOST_STRING_BYTES) < 0
+                   ? PT_LOADING_US
+                   : loading_of_items(vector[i] + name_bytes);
     }
     return PT_LOADING_NOTHING;
 }
@@ -171,14 +142,14 @@ static char *write_preload(char *out, const char *items)
 /* How many variables there are; -1 = the vector or one of them cannot be read. `*ret_bytes`: of all LD_PRELOAD. */
 static long measure(char *const *vector, pt_u64 *ret_bytes)
 {
-    struct reader of_vector = {1}, of_text = {1};
+    struct pt_reader of_vector = {1}, of_text = {1};
     *ret_bytes = 0;
     for (long count = 0; count < MOST_VARIABLES; count++) {
-        if (!is_readable(&of_vector, vector + count))
+        if (!pt_is_readable(&of_vector, vector + count))
             return -1;
         if (!vector[count])
             return count;
-        const long length = readable_length(&of_text, vector[count], MOST_STRING_BYTES);
+        const long length = pt_readable_length(&of_text, vector[count], MOST_STRING_BYTES);
         if (length < 0 || length == MOST_STRING_BYTES)
             return -1;
         if (pt_text_starts(vector[count], PRELOAD))

@@ -6,7 +6,27 @@
 #include "host.h"
 
 #include <limits.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
+
+/* The kernel refuses another argument first, or has nothing to do. */
+static void name_nothing(const char *nowhere)
+{
+    const struct timespec unchanged[] = {{0, UTIME_OMIT}, {0, UTIME_OMIT}};
+    static char value[1 << 20];
+    MUST(link("there is none", nowhere) == -1);
+    MUST(rename("there is none", nowhere) == -1);
+    MUST(setxattr(nowhere, "", value, 1, 0) == -1 && errno == ERANGE);
+    MUST(lsetxattr(nowhere, "user.a", value, sizeof value, 0) == -1 && errno == E2BIG);
+    MUST(getxattr(nowhere, "", value, 1) == -1 && errno == ERANGE);
+    MUST(removexattr(nowhere, "") == -1 && errno == ERANGE);
+    MUST(syscall(SYS_removexattr, nowhere, "") == -1 && errno == ERANGE);
+    MUST(mknod(nowhere, S_IFDIR, 0) == -1);
+    MUST(utimensat(AT_FDCWD, nowhere, unchanged, 0) == 0);
+    MUST(syscall(SYS_utimensat, AT_FDCWD, nowhere, unchanged, 0) == 0);
+    MUST(chmod("/proc/self/maps", 0600) == -1 && errno == EPERM);
+}
 
 int main(int argc, char **argv)
 {
@@ -21,6 +41,7 @@ int main(int argc, char **argv)
     MUST(symlink("", nowhere) == -1 && errno == ENOENT);
     MUST(rename(too_long, nowhere) == -1 && errno == ENAMETOOLONG);
     MUST(rename("/", nowhere) == -1 && errno == EFAULT);
+    name_nothing(nowhere);
     const int program = open("/bin/true", O_RDONLY | O_CLOEXEC);
     MUST(execveat(program, NULL, arguments, none, AT_EMPTY_PATH) == -1 && errno == EFAULT);
     for (int i = 1; i < argc; i++) {
