@@ -36,7 +36,7 @@ class RightsFaults(FaultCase):
 
     def test_t54_a_process_that_was_small_until_then(self):
         """It shares a file with others, and could not open one of its own afterwards."""
-        for way in ("setuid", "chroot", "both", "shared", "pivot"):
+        for way in ("setuid", "chroot", "both", "shared", "pivot", "landlock", "setfsuid"):
             with self.subTest(way=way):
                 trace = self.check(["given_up_rights", way, "4", "early"], modes=BOTH)
                 self.assertEqual(len(trace.processes()), 5)

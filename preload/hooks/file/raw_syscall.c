@@ -19,12 +19,22 @@
 PT_REAL(long, syscall, (long number, long a, long b, long c, long d, long e, long f), (number, a, b, c, d, e, f))
 
 #define NUMBERS 512
+enum { LANDLOCK_RESTRICT_SELF = 446 }; /* Linux 5.13: older headers do not have it */
 enum { PASSES, IS_RECORDED, LEAVES_FILES };
 __attribute__((used)) static const pt_u8 what_to_do[NUMBERS] = {
-    [SYS_close] = IS_RECORDED,   [SYS_seccomp] = IS_RECORDED,     [SYS_prctl] = IS_RECORDED,
-    [SYS_setuid] = LEAVES_FILES, [SYS_setreuid] = LEAVES_FILES,   [SYS_setresuid] = LEAVES_FILES,
-    [SYS_chroot] = LEAVES_FILES, [SYS_pivot_root] = LEAVES_FILES, /* libc has no function for it */
-    [SYS_mount] = LEAVES_FILES,  [SYS_move_mount] = LEAVES_FILES, [SYS_setns] = LEAVES_FILES,
+    [SYS_close] = IS_RECORDED,
+    [SYS_seccomp] = IS_RECORDED,
+    [SYS_prctl] = IS_RECORDED,
+    [SYS_setuid] = LEAVES_FILES,
+    [SYS_setreuid] = LEAVES_FILES,
+    [SYS_setresuid] = LEAVES_FILES,
+    [SYS_chroot] = LEAVES_FILES,
+    [SYS_pivot_root] = LEAVES_FILES, /* libc has no function for it */
+    [SYS_mount] = LEAVES_FILES,
+    [SYS_move_mount] = LEAVES_FILES,
+    [SYS_setns] = LEAVES_FILES,
+    [SYS_setfsuid] = LEAVES_FILES,
+    [LANDLOCK_RESTRICT_SELF] = LEAVES_FILES,
 #define RAW(number, record) [SYS_##number] = IS_RECORDED,
 #include "file_io_raw.def"
 #include "metadata_raw.def"

@@ -6,6 +6,7 @@
  * file: before that it makes room for which none is needed. Never keeps a descriptor open for later.
  */
 #include <sched.h>
+#include <sys/fsuid.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ LEAVING(setuid, (uid_t user), (user))
 LEAVING(seteuid, (uid_t user), (user))
 LEAVING(setreuid, (uid_t real, uid_t effective), (real, effective))
 LEAVING(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved))
+LEAVING(setfsuid, (uid_t user), (user))
 LEAVING(chroot, (const char *path), (path))
 LEAVING(setns, (int fd, int type), (fd, type))
 LEAVING(move_mount, (int from_dir, const char *from, int to_dir, const char *to, unsigned flags),
