@@ -144,6 +144,15 @@ class StartFaults(FaultCase):
         trace = self.check(["odd_names", "/sbin/ldconfig"], claims=False)
         self.assertEqual(self.untraced(trace), {"/sbin/ldconfig": "static program"})
 
+    def test_t34_spawn_from_another_directory(self):
+        """The file of that name where the parent is was judged: a program with a sanitizer did not start."""
+        self.need("ldconfig")
+        trace = self.check(["odd_names", "spawn", "/sbin/ldconfig"], claims=False)
+        untraced = self.untraced(trace)
+        self.assertEqual({path: reason for path, reason in untraced.items() if "below" in path}, {"by_name/below/./program": "static program"})
+        self.assertEqual(set(untraced.values()), {"static program"}, untraced)
+        self.assertEqual(len(untraced), 2, untraced)
+
     # ---- sandboxes that were there before ----
 
     def test_f1_started_under_a_filter_that_kills(self):

@@ -18,7 +18,7 @@
 #include "hooks/file/sandbox.h"
 #include "hooks/hook.h"
 #include "exec.h"
-#include "target.h"
+#include "spawn_place.h"
 
 CUSTOM_RAW(int, execve, (const char *path, char *const *argv, char *const *envp), (path, argv, envp))
 CUSTOM_RAW(int, execv, (const char *path, char *const *argv), (path, argv))
@@ -199,7 +199,7 @@ int hook_posix_spawn(pid_t *pid, const char *path, const void *actions, const vo
 {
     if (pt_unlikely(!pt_switches.starts))
         return real_posix_spawn(pid, path, actions, attributes, argv, envp);
-    const struct pt_target target = pt_target_at(AT_FDCWD, path, 0);
+    const struct pt_target target = pt_target_of_spawn(path, actions);
     const struct pt_environment environment = environment_for(&target, envp);
     const pt_u64 start = pt_clock();
     const int error = real_posix_spawn(pid, path, actions, attributes, argv, environment.vector);
@@ -213,7 +213,7 @@ int hook_posix_spawnp(pid_t *pid, const char *name, const void *actions, const v
 {
     if (pt_unlikely(!pt_switches.starts))
         return real_posix_spawnp(pid, name, actions, attributes, argv, envp);
-    const struct pt_target target = pt_target_search(name);
+    const struct pt_target target = pt_target_of_spawn_search(name, actions);
     const struct pt_environment environment = environment_for(&target, envp);
     const pt_u64 start = pt_clock();
     const int error = real_posix_spawnp(pid, name, actions, attributes, argv, environment.vector);
