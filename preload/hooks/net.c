@@ -104,16 +104,26 @@ static PT_NOINLINE void set_up(pt_u64 start, pt_u64 end, int fd, pt_u32 call, in
 
 /* ---- received and sent ---- */
 
+/* What is only looked at will be received again; what lies in the queue of errors was sent. */
+PT_ALWAYS_INLINE int moves_nothing(pt_u32 kind, int flags)
+{
+    return kind == PT_EV_net_receive && pt_unlikely(flags & (MSG_PEEK | MSG_ERRQUEUE));
+}
+
 /* Inlined: a hook of send must cost little more than its two clock readings. */
 PT_ALWAYS_INLINE void moved(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, int flags, long ret)
 {
-    pt_spent(kind, start, end, fd, pt_result_and(ret, path_of(fd)), pt_words((pt_u32)flags, ret >= 0));
+    const int is_message = ret >= 0 && !moves_nothing(kind, flags);
+    const long result = ret < 0 || is_message ? ret : 0;
+    pt_spent(kind, start, end, fd, pt_result_and(result, path_of(fd)), pt_words((pt_u32)flags, (pt_u32)is_message));
 }
 
 static PT_NOINLINE void moved_messages(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, const struct mmsghdr *messages,
                                        int flags, int ret)
 {
     pt_u64 bytes = 0;
+    if (ret > 0 && moves_nothing(kind, flags))
+        ret = 0;
     for (int i = 0; i < ret; i++)
         bytes += messages[i].msg_len;
     const pt_i32 result = ret < 0 ? -pt_errno() : bytes < INT_MAX ? (pt_i32)bytes : INT_MAX;

@@ -114,6 +114,35 @@ int main(int argc, char **argv)
 }
 """
 
+# Seven bytes are looked at five times and received once; three lie at the position of the file, four at an offset.
+MOVES = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char text[100];
+    int ends[2];
+    struct iovec vector = {text, sizeof text};
+    struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+    struct mmsghdr several = {.msg_hdr = message};
+    socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+    send(ends[0], "seventy", 7, 0);
+    int looked = recv(ends[1], text, 100, MSG_PEEK) + recvfrom(ends[1], text, 100, MSG_PEEK, 0, 0) + recvmsg(ends[1], &message, MSG_PEEK);
+    looked += recvmmsg(ends[1], &several, 1, MSG_PEEK, 0) + recv(ends[1], 0, 0, MSG_PEEK | MSG_TRUNC);
+    if (looked != 22 || recv(ends[1], text, 100, 0) != 7)
+        return 1;
+    int file = open(argv[1], O_RDWR | O_CREAT, 0600);
+    vector.iov_len = 3;
+    if (pwritev2(file, &vector, 1, -1, 0) != 3 || lseek(file, 0, SEEK_SET) || preadv2(file, &vector, 1, -1, 0) != 3)
+        return 2;
+    vector.iov_len = 4;
+    return pwritev2(file, &vector, 1, 50, 0) != 4 || preadv2(file, &vector, 1, 50, 0) != 4 ? 3 : argc - 2;
+}
+"""
+
 # A sanitizer must be the first library of a program, so this one is started without ours, and with all else.
 SANITIZED = r"""
 #include <stdio.h>
@@ -164,6 +193,13 @@ class Known(unittest.TestCase):
         written = [int(n) for line in lines for n in re.findall(r"^stdio_write fd=\d+ bytes=(\d+)", line)]
         self.assertEqual(written, [*range(11, 18), 5], lines)
         self.assertEqual(sum(line.startswith("stdio_read ") for line in lines), 3, lines)
+
+    def test_bytes_that_are_looked_at_and_positions(self):
+        lines = self.events(MOVES, self.folder / "data")
+        received = [re.search(r"result=(\d+) .*messages=(\d+)", line).groups() for line in lines if line.startswith("net_receive ")]
+        self.assertEqual(received, 5 * [("0", "0")] + [("7", "1")], lines)
+        moved = [re.search(r"^(io_\w+) .*result=(\d+) .*(?:offset_bytes|buffers)=(\d+)", line).groups() for line in lines if re.match("io_p?(read|write)v", line)]
+        self.assertEqual(moved, [("io_writev", "3", "1"), ("io_readv", "3", "1"), ("io_pwritev", "4", "50"), ("io_preadv", "4", "50")], lines)
 
     def test_where_a_stream_is(self):
         lines = self.events(SEEKS, self.folder / "data")

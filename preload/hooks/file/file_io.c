@@ -33,6 +33,15 @@ static PT_NOINLINE void done(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, long
     moved(kind, start, end, fd, ret, detail);
 }
 
+/* preadv2 and pwritev2 with the offset -1 go on from the file's position, as readv and writev do. */
+static PT_NOINLINE void moved_2(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, long ret, long offset, int buffers)
+{
+    if (offset != -1)
+        moved(kind, start, end, fd, ret, (pt_u64)offset);
+    else
+        moved(kind == PT_EV_io_preadv ? PT_EV_io_readv : PT_EV_io_writev, start, end, fd, ret, (pt_u64)buffers);
+}
+
 /* posix_fallocate and posix_fadvise return the error number itself. */
 static PT_NOINLINE void done_or_error(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, int error, pt_u64 detail)
 {
