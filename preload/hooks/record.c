@@ -10,11 +10,13 @@
 #include <fcntl.h>
 #include <limits.h>
 
+#include "core/file/image_state.h"
 #include "core/names/fd_table.h"
 #include "core/names/intern.h"
 #include "core/names/path.h"
 #include "core/names/readable.h"
 #include "core/sandbox.h"
+#include "core/sys.h"
 
 int pt_path_is_readable(const char *path)
 {
@@ -56,18 +58,32 @@ pt_u32 pt_dir_id(long ret, int dir_fd, const char *path)
 }
 
 /* The descriptors whose entries changed last. A vfork child has descriptors of its own but writes into its parent's
- * table; asking "am I one?" costs a system call, too much for each open. So the child's exec or exit, which asks
- * anyway, empties the entries that it may have changed, and the parent asks /proc about them again. A race only
- * empties more entries than needed. */
+ * table; asking "am I one?" costs a system call, too much for each open. So the child's exec or exit, and each time
+ * that half of the list is new, ask, and empty the entries that the child may have changed; the parent asks /proc about
+ * them again. A race only empties more entries than needed. */
 #define CHANGES 256u
 static unsigned short changes[CHANGES];
 static pt_u32 n_changes;
+
+void pt_fd_vfork_child_leaves(void)
+{
+    for (pt_u32 i = 0; i < CHANGES && i < __atomic_load_n(&n_changes, __ATOMIC_RELAXED); i++)
+        pt_fd_clear(__atomic_load_n(&changes[i], __ATOMIC_RELAXED));
+}
+
+static PT_NOINLINE void half_is_new(void)
+{
+    if (pt_image && pt_may_call() && (pt_u32)pt_syscall0(SYS_getpid) != pt_image->pid)
+        pt_fd_vfork_child_leaves();
+}
 
 static void note_change(int fd)
 {
     const pt_u32 n = __atomic_load_n(&n_changes, __ATOMIC_RELAXED);
     __atomic_store_n(&changes[n % CHANGES], (unsigned short)fd, __ATOMIC_RELAXED);
     __atomic_store_n(&n_changes, n + 1, __ATOMIC_RELAXED);
+    if (pt_unlikely((n + 1) % (CHANGES / 2) == 0))
+        half_is_new();
 }
 
 void pt_fd_opened(int fd, pt_u32 path)
@@ -88,10 +104,4 @@ pt_u32 pt_fd_forget(int fd)
         note_change(fd);
     }
     return path;
-}
-
-void pt_fd_vfork_child_leaves(void)
-{
-    for (pt_u32 i = 0; i < CHANGES && i < __atomic_load_n(&n_changes, __ATOMIC_RELAXED); i++)
-        pt_fd_clear(__atomic_load_n(&changes[i], __ATOMIC_RELAXED));
 }

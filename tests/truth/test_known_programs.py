@@ -143,6 +143,40 @@ int main(int argc, char **argv)
 }
 """
 
+# A child that changes more of its descriptors than its parent's list of changes has room for, and ends in three ways.
+BORROWS = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    static int file, other, many[300], way;
+    file = open(argv[1], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    other = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int i = 0; i < 300; i++)
+        many[i] = dup(other);
+    for (; way < 3; way++) {
+        if (write(file, "way", 1 + way) != 1 + way)
+            return 1;
+        if (vfork() == 0) {
+            dup2(other, file);
+            for (int i = 0; i < 300 * (way == 0); i++)
+                close(many[i]);
+            if (way == 0)
+                execl("/bin/true", "true", (char *)0);
+            syscall(way == 1 ? SYS_exit_group : SYS_exit, 0);
+        }
+        wait(0);
+    }
+    if (write(file, "last", 4) != 4)
+        return 2;
+    syscall(SYS_exit_group, argc - 2);
+}
+"""
+
 # A sanitizer must be the first library of a program, so this one is started without ours, and with all else.
 SANITIZED = r"""
 #include <stdio.h>
@@ -200,6 +234,13 @@ class Known(unittest.TestCase):
         self.assertEqual(received, 5 * [("0", "0")] + [("7", "1")], lines)
         moved = [re.search(r"^(io_\w+) .*result=(\d+) .*(?:offset_bytes|buffers)=(\d+)", line).groups() for line in lines if re.match("io_p?(read|write)v", line)]
         self.assertEqual(moved, [("io_writev", "3", "1"), ("io_readv", "3", "1"), ("io_pwritev", "4", "50"), ("io_preadv", "4", "50")], lines)
+
+    def test_what_a_vfork_child_changes_is_its_own(self):
+        lines = self.events(BORROWS, self.folder / "data")
+        written = [re.search('result=(\\d+) path="(.*)" ', line).groups() for line in lines if line.startswith("io_write ")]
+        self.assertEqual(written, [(str(n), str(self.folder / "data")) for n in range(1, 5)], lines)
+        info = subprocess.run([BUILD / "proftrace", "info", "--json", self.folder / "runs/latest"], capture_output=True, check=True)
+        self.assertEqual([process["exit"] for process in json.loads(info.stdout)["processes"]], ["exit 0", "exit 0"])
 
     def test_where_a_stream_is(self):
         lines = self.events(SEEKS, self.folder / "data")

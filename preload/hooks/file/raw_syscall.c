@@ -4,14 +4,16 @@
  *
  * Entered by any thread. A program that makes a file call by number (libuv: close and statx; Rust: copy_file_range,
  * statx) means the same call as by name, so it is the same event, and a descriptor that it closed must not keep the
- * name of its old file. seccomp is seen before it takes effect, and so is what takes the trace file out of reach. Never
- * delays other numbers by more than a look into a table: memory allocators use some when they start.
+ * name of its old file. seccomp is seen before it takes effect, and so is what takes the trace file out of reach; an
+ * end by number is an end. Never delays other numbers by more than a look into a table: memory allocators use some when
+ * they start.
  */
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
 
 #include "hooks/hook.h"
 #include "hooks/process/credentials.h"
+#include "hooks/process/exec.h"
 #include "file_io.h"
 #include "metadata.h"
 #include "sandbox.h"
@@ -20,7 +22,7 @@ PT_REAL(long, syscall, (long number, long a, long b, long c, long d, long e, lon
 
 #define NUMBERS 512
 enum { LANDLOCK_RESTRICT_SELF = 446 }; /* Linux 5.13: older headers do not have it */
-enum { PASSES, IS_RECORDED, LEAVES_FILES };
+enum { PASSES, IS_RECORDED, LEAVES_FILES, ENDS };
 __attribute__((used)) static const pt_u8 what_to_do[NUMBERS] = {
     [SYS_close] = IS_RECORDED,
     [SYS_seccomp] = IS_RECORDED,
@@ -35,6 +37,8 @@ __attribute__((used)) static const pt_u8 what_to_do[NUMBERS] = {
     [SYS_setns] = LEAVES_FILES,
     [SYS_setfsuid] = LEAVES_FILES,
     [LANDLOCK_RESTRICT_SELF] = LEAVES_FILES,
+    [SYS_exit_group] = ENDS,
+    [SYS_exit] = ENDS,
 #define RAW(number, record) [SYS_##number] = IS_RECORDED,
 #include "file_io_raw.def"
 #include "metadata_raw.def"
@@ -75,6 +79,10 @@ __attribute__((used)) static long watched_syscall(long number, long a, long b, l
         return recorded_seccomp(a, b, c, d, e, f);
     if (number == SYS_prctl)
         return recorded_prctl(a, b, c, d, e, f);
+    if (what_to_do[number] == ENDS) {
+        pt_exiting_by_number(number == SYS_exit_group, (int)a);
+        return real_syscall(number, a, b, c, d, e, f);
+    }
     if (what_to_do[number] == LEAVES_FILES)
         pt_leaving_files();
     if (what_to_do[number] == LEAVES_FILES || !pt_switches.io)

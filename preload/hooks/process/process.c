@@ -113,13 +113,21 @@ HOOK(int, forkpty, (int *terminal, char *name, const struct termios *mode, const
      (terminal, name, mode, size), io, standard_replaced(ret == 0);
      forked(start, end, ret))
 
+/* A thread in strict mode ends itself by number, too: it may not be asked who it is. */
+static PT_NOINLINE int vfork_child_leaves(void)
+{
+    const int is_one =
+        pt_sandbox_vfork_child_leaves() || (pt_switches.io && pt_may_call() && pt_process_is_vfork_child());
+    if (is_one)
+        pt_fd_vfork_child_leaves();
+    return is_one;
+}
+
 /* 0 where nobody is to speak for the process. */
 static PT_NOINLINE int exiting(int status)
 {
-    if (pt_sandbox_vfork_child_leaves() || (pt_switches.io && pt_process_is_vfork_child())) {
-        pt_fd_vfork_child_leaves();
+    if (vfork_child_leaves())
         return 0;
-    }
     if (pt_switches.io)
         pt_point(PT_EV_proc_exit, 0, 0, pt_words((pt_u32)status, 0), 0);
     return pt_switches.io;
@@ -129,6 +137,14 @@ static PT_NOINLINE void ending(int status)
 {
     if (exiting(status))
         pt_process_note_end(PT_PROCESS_EXITED, status & 0xff);
+}
+
+void pt_exiting_by_number(int is_whole_process, int status)
+{
+    if (is_whole_process)
+        ending(status);
+    else
+        vfork_child_leaves();
 }
 
 void exit(int status)
