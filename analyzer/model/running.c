@@ -15,6 +15,7 @@
 #include "util/auto.h"
 #include "util/clock.h"
 #include "util/mem.h"
+#include "util/small_file.h"
 #include "notes.h"
 
 /* From an offset on: its head, where the file is shared by many. */
@@ -39,6 +40,24 @@ static bool has_thread(pt_u32 pid, pt_u32 tid)
     char name[48];
     snprintf(name, sizeof name, "/proc/%u/task/%u", pid, tid);
     return access(name, F_OK) == 0;
+}
+
+/* The call that its main thread is in now is in no trace yet. What is asleep now may have computed until a moment ago:
+ * its CPU time, too, has to be small. */
+static bool sleeps_now(pt_u32 pid, pt_u64 lived_ns)
+{
+    enum { FIELDS_TO_USER_TIME = 12, BUSY_SHARE = 10 }; /* from the name's end on; a tenth */
+    char text[1024];
+    if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/stat", pid, pid) <= 0)
+        return false;
+    const char *at = strrchr(text, ')'); /* the name in front of it may hold anything */
+    if (!at || strncmp(at, ") S ", 4) != 0)
+        return false;
+    for (int i = 0; at && i < FIELDS_TO_USER_TIME; i++)
+        at = strchr(at + 1, ' ');
+    unsigned long long user, kernel;
+    return at && sscanf(at, "%llu %llu", &user, &kernel) == 2 &&
+           (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK) < (double)lived_ns / 1e9 / BUSY_SHARE;
 }
 
 /* Until now, by the clock of its trace. */
@@ -66,8 +85,10 @@ void pt_session_find_running(struct pt_session *session)
         PT_AUTO(pt_freep) char *path = realpath(name, NULL);
         process->is_running = path && has_mapped(process->pid, path, process->file->base);
         n += process->is_running;
-        if (process->is_running)
-            live_until(process, process->start_ns + (pt_i64)(now_ns - process->start_monotonic_ns));
+        if (!process->is_running)
+            continue;
+        process->is_asleep = process->has_children && sleeps_now(process->pid, now_ns - process->start_monotonic_ns);
+        live_until(process, process->start_ns + (pt_i64)(now_ns - process->start_monotonic_ns));
     }
     if (!n)
         return;

@@ -101,6 +101,7 @@ struct pt_process {
     int true_argc; /* as the process had it; more than argc when it was cut */
     enum pt_process_state state;
     bool is_running; /* right now, on this machine */
+    bool is_asleep;  /* likewise: the main thread of one with children, which has hardly used a CPU until now */
     int exit_status;
     /* Since the session's start; end = as the process, its parent or the launcher noted it, else the last sign of life;
      * of one that is running: now. */

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import unittest
 
 from launcher_case import LIBRARY, LauncherCase, clean_environment
@@ -54,6 +55,18 @@ class StillRunning(LauncherCase):
             stage = json.loads(self.proftrace("report", "--format", "json").stdout)["stages"][0]
             self.assertGreater(stage["cpu_s"], 0.3)
             self.assertAlmostEqual(stage["cpu_percent_avg"], 100 * stage["cpu_s"] / stage["duration_s"], delta=1)
+
+    def test_a_shell_waits_for_what_it_has_started(self):
+        """The call in which it waits is in no trace before it ends."""
+        program = "import time\nprint(flush=True)\nfor _ in range(300): time.sleep(0.01)"
+        process = self.start_it("/bin/sh", "-c", '"$0" -c "$1"; true', sys.executable, program, stdout=-1, stderr=-1)
+        process.stdout.readline()
+        time.sleep(1.5)
+        spent = json.loads(self.proftrace("report", "--format", "json").stdout)["stages"][0]["time"]
+        self.assertIsNone(process.poll())
+        self.assertGreater(spent["sleep_s"], 0.7)
+        self.assertLess(spent["unattributed_s"], 0.3 * spent["wall_s"])
+        self.assertEqual(process.wait(60), 0)
 
 
 if __name__ == "__main__":

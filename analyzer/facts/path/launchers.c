@@ -339,6 +339,26 @@ static void read_waits(const struct pt_path_tree *tree, const struct pt_process 
             add_wait(spans, &event);
 }
 
+/* What it is in now, since its last event, until now. Of whom it waits for, only what that one does tells. */
+static void add_open_wait(const struct pt_path_tree *tree, const struct pt_process *process, struct idle_spans *spans)
+{
+    struct pt_error err = {0};
+    const struct pt_filter filter = {.process = process};
+    pt_i64 last_ns = process->start_ns;
+    if (!process->is_asleep)
+        return;
+    PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(tree->facts->profile->session, &filter, &err);
+    struct pt_event event;
+    while (feed && feed->next(feed, &event, &err) > 0)
+        if (pt_is_main_thread(&event) && pt_event_end_ns(&event) > last_ns)
+            last_ns = pt_event_end_ns(&event);
+    const double ns = (double)(process->end_ns - last_ns);
+    if (ns <= 0)
+        return;
+    spans->waited_ns += ns;
+    pt_vec_push(spans, ((struct idle_span){last_ns, process->end_ns, ns, ASLEEP, 0}));
+}
+
 /* It asks and gets answers: it writes to a pipe or socket, other than its output, about as often as it waits for data.
  * Then it is the program, however little it does. */
 static bool asks(const struct pt_path_tree *tree, const struct pt_process *process, const struct idle_spans *spans)
@@ -428,7 +448,8 @@ static bool may_be_launcher(const struct pt_path_tree *tree, const struct pt_pro
     double waited_ns = 0;
     for (size_t i = 0; thread && i < sizeof kinds / sizeof *kinds; i++)
         waited_ns += (double)pt_totals_of(thread->totals, kinds[i])->ns;
-    return node_of(tree, process)->first_child && life_ns >= LEAST_WINDOW_NS && waited_ns >= LEAST_OF_LIFE * life_ns;
+    return node_of(tree, process)->first_child && life_ns >= LEAST_WINDOW_NS &&
+           (process->is_asleep || waited_ns >= LEAST_OF_LIFE * life_ns);
 }
 
 struct pt_path_windows pt_path_windows_of(const struct pt_path_tree *tree, const struct pt_process *process)
@@ -439,6 +460,7 @@ struct pt_path_windows pt_path_windows_of(const struct pt_path_tree *tree, const
     if (!may_be_launcher(tree, process))
         return windows;
     read_waits(tree, process, &spans);
+    add_open_wait(tree, process, &spans);
     const bool takes_answers = asks(tree, process, &spans);
     for (size_t i = 0; i < spans.n; i++)
         if ((spans.items[i].kind != DATA || !takes_answers) &&
