@@ -169,6 +169,12 @@ static struct pt_export_options options_of(const struct pt_exporter *exporter, c
                                       .off_cpu = request->off_cpu};
 }
 
+static bool is_filtered(const struct pt_export_options *options)
+{
+    return options->filter.pid || options->filter.stage || options->filter.from_ns || options->filter.until_ns ||
+           options->since_ns;
+}
+
 static int write_one(struct pt_session *session, const struct pt_exporter *exporter,
                      const struct pt_export_options *options, struct output *output, struct pt_error *err)
 {
@@ -181,7 +187,10 @@ static int write_one(struct pt_session *session, const struct pt_exporter *expor
     }
     if (!output->summary.processes && session->n_processes) {
         pt_sink_abandon(sink);
-        return pt_fail_code(err, 2, "no process of the run matches --pid, --stage, --from and --until");
+        return pt_fail_code(err, 2, "%s",
+                            is_filtered(options)
+                                ? "no process of the run matches --pid, --stage, --from and --until"
+                                : "no CPU sample was taken: the run was too short, or was not sampled");
     }
     if (pt_sink_close(sink, &output->file, err) < 0) {
         if (err->exit_code == 2)

@@ -58,6 +58,17 @@ class BadInput(LauncherCase):
             sizes = json.loads(self.proftrace("stats", "run", "--by", "size", "--top", str(top), "--json").stdout)["stages"][0]["heap_sizes"]
             self.assertEqual(len(sizes), top)
 
+    def test_a_run_that_is_named_with_a_space(self):
+        self.assertEqual(self.run_it("true", options=("-o", "a run")).returncode, 0)
+        shown = self.proftrace("report", "a run").stdout.decode()
+        self.assertIn("proftrace report 'a run' --full", shown)
+
+    def test_nothing_was_sampled(self):
+        self.assertEqual(self.run_it("true", options=("-o", "short")).returncode, 0)
+        for format in "collapsed", "speedscope", "pprof":
+            self.assert_one_line(self.proftrace("export", "short", "--to", format), USAGE, "no CPU sample was taken")
+        self.assert_one_line(self.proftrace("export", "short", "--to", "pprof", "--pid", "1"), USAGE, "no process of the run matches --pid")
+
     def test_unwritable_directory(self):
         self.put("file", b"")
         self.assert_one_line(self.run_it("touch", "ran", options=("-o", "file")), FAILED_FIRST, "file", "-o")

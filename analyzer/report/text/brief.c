@@ -285,8 +285,11 @@ static void add_command(const struct pt_text_out *t, struct pt_str *out, const c
 {
     const struct pt_render_options *of = t->options;
     PT_AUTO(pt_str_fini) struct pt_str command = {0};
-    pt_str_printf(&command, "proftrace %s%s%s", what, of->run_argument ? " " : "",
-                  of->run_argument ? of->run_argument : "");
+    pt_str_printf(&command, "proftrace %s", what);
+    if (of->run_argument) {
+        pt_str_char(&command, ' ');
+        pt_shell_word(&command, of->run_argument);
+    }
     if (of->stage) {
         pt_str_add(&command, " --stage ");
         pt_shell_word(&command, of->stage);
