@@ -7,7 +7,6 @@
 
 #include "conditions.h"
 #include "custom.h"
-#include "facts/python/frames.h"
 #include "general.h"
 #include "lines/lists.h"
 #include "own_functions.h"
@@ -264,38 +263,6 @@ static bool trains(const struct pt_finding *finding, const struct pt_metrics *me
            !(framework_s < LEAST_FRAMEWORK * pt_finding_number(finding, metrics, "training.python_s"));
 }
 
-static bool is_in_function(const struct pt_stack *stack, const struct pt_own_function *function)
-{
-    for (pt_u32 i = 0; i < stack->n; i++)
-        if (stack->frames[i].flags & PT_FRAME_OF_PYTHON && stack->frames[i].file == function->file &&
-            pt_python_is_part_of(stack->frames[i].function, function->function))
-            return true;
-    return false;
-}
-
-/* Of the function's time, what native code takes that it calls: NumPy's, say. To find out which tiny operation to do,
- * behind a step, is none: a loop in Python asks for each. */
-static double native_percent(const struct pt_profile *profile, pt_i64 stage, const struct pt_own_function *function)
-{
-    double all_s = 0, native_s = 0;
-    for (size_t i = 0; i < profile->stacks.n; i++) {
-        const struct pt_stack *stack = &profile->stacks.items[i];
-        if ((pt_i64)stack->stage != stage || !(stack->cost[PT_STACK_TRAINING_S] > 0) ||
-            !is_in_function(stack, function))
-            continue;
-        pt_u32 top = 0; /* libc and the kernel do what their caller asks for */
-        while (top + 1 < stack->n && stack->frames[top].flags & PT_FRAME_SERVES &&
-               !(stack->frames[top].flags & PT_FRAME_OF_PYTHON))
-            top++;
-        all_s += stack->cost[PT_STACK_TRAINING_S];
-        const double dispatch_s = fmax(stack->cost[PT_STACK_BEHIND_OWN_S] - stack->cost[PT_STACK_TRAINING_OWN_S], 0);
-        native_s += stack->frames[top].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_OF_PYTHON)
-                        ? 0
-                        : stack->cost[PT_STACK_TRAINING_S] - dispatch_s;
-    }
-    return all_s > 0 ? 100 * native_s / all_s : 0;
-}
-
 static void set_percent(struct pt_profile *profile, pt_i64 stage, const char *metric, bool is_so)
 {
     pt_metrics_set(&profile->metrics, pt_scope_stage((pt_u32)stage), metric, pt_real(is_so ? 100 : 0));
@@ -315,24 +282,38 @@ static void say_what_it_is(struct pt_profile *profile, pt_i64 stage, bool is_nat
         finding->place_kind = PT_PLACE_BEHIND;
 }
 
-static bool is_file_part(pt_u32 part)
+/* Seconds that a rule about files names for certain: where it takes a tenth of the stage it fires, however few calls.
+ */
+static double named_s(const struct pt_profile *profile, const struct pt_finding *finding, const char *metric)
 {
-    return part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta;
+    const double s = pt_finding_number_or_0(finding, &profile->metrics, metric);
+    return s >= PT_LARGE_PART * pt_own_wall_s(profile, finding) ? s : 0;
 }
 
-/* How long the function is in calls about files; what it computes there is in its CPU time. Not what it waits for:
- * whoever reads from a loader waits for its workers. */
-static double in_calls_s(const struct pt_profile *profile, pt_i64 stage, const struct pt_own_function *function)
+/* What the function waits for beside its CPU time: calls about files, not other processes, for whoever reads from a
+ * loader waits for its workers. `other_rules_s`: of it, what rules about files promise already. */
+struct waits {
+    double s, other_rules_s;
+};
+
+static struct waits waits_of(const struct pt_profile *profile, const struct pt_finding *finding,
+                             const struct pt_own_function *function)
 {
-    double s = -function->in_calls_s;
-    for (size_t i = 0; i < profile->stacks.n; i++) {
-        const struct pt_stack *stack = &profile->stacks.items[i];
-        s += (pt_i64)stack->stage == stage && is_file_part(stack->part) && stack->cost[PT_STACK_MAIN_CALL_S] > 0 &&
-                     is_in_function(stack, function)
-                 ? stack->cost[PT_STACK_MAIN_CALL_S]
-                 : 0;
+    const struct {
+        enum pt_time_part part;
+        double named_s;
+    } parts[] = {{PT_PART_file_read, 0},
+                 {PT_PART_file_write, named_s(profile, finding, "storage.sync.avoidable_s") +
+                                          named_s(profile, finding, "io.write_small.cost_s")},
+                 {PT_PART_file_meta, named_s(profile, finding, "meta.changes.cost_s")}};
+    struct waits waits = {.s = -function->in_calls_s};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const struct pt_in_calls calls = pt_own_function_in_calls(profile, finding->stage, function, parts[i].part);
+        waits.s += calls.function_s;
+        waits.other_rules_s += calls.all_s > 0 ? calls.function_s * fmin(parts[i].named_s / calls.all_s, 1) : 0;
     }
-    return fmax(s, 0);
+    waits.s = fmax(waits.s, 0);
+    return waits;
 }
 
 /* What a training does behind its steps, in the loop itself or in functions: all of it, and what is no operation on
@@ -352,23 +333,37 @@ static struct behind what_is_behind(const struct pt_profile *profile, pt_i64 sta
     return behind;
 }
 
+/* Calls are timed on the clock: waiting for CPUs does not stretch them, nor do cold caches. Where they are most of it,
+ * all of it is given in seconds of the clock. */
+static void set_bound(const struct pt_profile *profile, double function_s, const struct waits *waits, bool is_native,
+                      struct pt_finding *finding)
+{
+    const double stretch = pt_stretch_of(profile, finding);
+    const double computed_s = fmax(function_s - fmax(waits->other_rules_s - waits->s, 0) / stretch, 0);
+    const double waits_s = fmax(waits->s - waits->other_rules_s, 0) / stretch;
+    const double measured_s = fmax(finding->gain_upper_s, computed_s + waits_s);
+    finding->gain_upper_s = measured_s;
+    if (is_native) {
+        finding->gain_upper_s += (measured_s - waits_s) * (WITH_COLD_CACHES - 1);
+        finding->with_what_follows = measured_s > 0 ? finding->gain_upper_s / measured_s : 1;
+    }
+    if (waits_s > computed_s) {
+        finding->gain_upper_s *= stretch;
+        finding->is_wait = true;
+    }
+}
+
 static void is_of_function(struct pt_profile *profile, pt_i64 stage, const struct pt_own_function *function,
                            struct pt_finding *finding)
 {
     const double function_s = function->with_s - function->modules_s;
-    const double calls_s = in_calls_s(profile, stage, function);
-    const bool is_native = native_percent(profile, stage, function) >= MOSTLY_NATIVE_PERCENT;
-    /* Calls are timed on the clock: they are not stretched by waiting for CPUs. */
-    finding->gain_upper_s =
-        fmax(finding->gain_upper_s, function_s + calls_s / fmax(pt_stretch_of(profile, finding), 1));
-    if (is_native) {
-        finding->gain_upper_s *= WITH_COLD_CACHES;
-        finding->with_what_follows = WITH_COLD_CACHES;
-    }
+    const struct waits waits = waits_of(profile, finding, function);
+    const bool is_native = pt_own_function_native_percent(profile, stage, function) >= MOSTLY_NATIVE_PERCENT;
+    set_bound(profile, function_s, &waits, is_native, finding);
     finding->in_function = function->function;
     finding->in_file = function->file;
     pt_finding_add_evidence(finding, "function", pt_text(function->function));
-    pt_finding_add_evidence(finding, "function_s", pt_real(function_s + calls_s));
+    pt_finding_add_evidence(finding, "function_s", pt_real(function_s + waits.s));
     say_what_it_is(profile, stage, is_native, function->behind_s >= MOSTLY_BEHIND * function->with_s, finding);
 }
 

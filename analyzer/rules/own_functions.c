@@ -5,6 +5,7 @@
  */
 #include "own_functions.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,4 +225,50 @@ bool pt_own_function_is_behind(const struct pt_own_functions *functions, const s
 bool pt_own_function_trains(const struct pt_own_function *function)
 {
     return function->backward_s > MOST_BACKWARD * function->with_s;
+}
+
+static bool is_in_function(const struct pt_stack *stack, const struct pt_own_function *function)
+{
+    for (pt_u32 i = 0; i < stack->n; i++)
+        if (stack->frames[i].flags & PT_FRAME_OF_PYTHON && is_in(&stack->frames[i], function))
+            return true;
+    return false;
+}
+
+double pt_own_function_native_percent(const struct pt_profile *profile, pt_i64 stage,
+                                      const struct pt_own_function *function)
+{
+    double all_s = 0, native_s = 0;
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        if ((pt_i64)stack->stage != stage || !(stack->cost[PT_STACK_TRAINING_S] > 0) ||
+            !is_in_function(stack, function))
+            continue;
+        pt_u32 top = 0; /* libc and the kernel do what their caller asks for */
+        while (top + 1 < stack->n && stack->frames[top].flags & PT_FRAME_SERVES &&
+               !(stack->frames[top].flags & PT_FRAME_OF_PYTHON))
+            top++;
+        all_s += stack->cost[PT_STACK_TRAINING_S];
+        const double dispatch_s = fmax(stack->cost[PT_STACK_BEHIND_OWN_S] - stack->cost[PT_STACK_TRAINING_OWN_S], 0);
+        native_s += stack->frames[top].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_OF_PYTHON)
+                        ? 0
+                        : stack->cost[PT_STACK_TRAINING_S] - dispatch_s;
+    }
+    return all_s > 0 ? 100 * native_s / all_s : 0;
+}
+
+struct pt_in_calls pt_own_function_in_calls(const struct pt_profile *profile, pt_i64 stage,
+                                            const struct pt_own_function *function, enum pt_time_part part)
+{
+    struct pt_in_calls calls = {0};
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        /* Samples from outside are of the same time as places from within, which know Python. */
+        if ((pt_i64)stack->stage != stage || stack->part != part || !(stack->cost[PT_STACK_MAIN_CALL_S] > 0) ||
+            !pt_python_own_frame(stack->frames, stack->n))
+            continue;
+        calls.all_s += stack->cost[PT_STACK_MAIN_CALL_S];
+        calls.function_s += is_in_function(stack, function) ? stack->cost[PT_STACK_MAIN_CALL_S] : 0;
+    }
+    return calls;
 }

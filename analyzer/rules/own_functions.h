@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "facts/wait_kind.h"
 #include "profile/profile.h"
 
 /* Seconds of CPU time of the critical thread, without imports; of its training alone, where that is asked for. Of the
@@ -47,5 +48,18 @@ bool pt_own_function_is_behind(const struct pt_own_functions *functions, const s
 
 /* Whether it is the loop of a training: there are backward passes in it. */
 bool pt_own_function_trains(const struct pt_own_function *function);
+
+/* Of the function's time, what native code takes that it calls: NumPy's, say. To find out which tiny operation to do,
+ * behind a step, is none: a loop in Python asks for each. */
+double pt_own_function_native_percent(const struct pt_profile *profile, pt_i64 stage,
+                                      const struct pt_own_function *function);
+
+/* How long the function is in recorded calls of one part of the time account, and how long all Python of the main
+ * thread is. */
+struct pt_in_calls {
+    double function_s, all_s;
+};
+struct pt_in_calls pt_own_function_in_calls(const struct pt_profile *profile, pt_i64 stage,
+                                            const struct pt_own_function *function, enum pt_time_part part);
 
 #endif
