@@ -82,6 +82,10 @@ static bool set_of_caller(struct pt_profile *profile, const char *name, double v
         struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, &caller, 1);
         stack->part = PT_PART_file_meta;
         stack->cost[PT_STACK_CALL_S] = stack->cost[PT_STACK_MAIN_CALL_S] = value;
+    } else if (!strcmp(name, "cell.forward_s")) {
+        static const struct pt_stack_frame cell = {
+            .function = "LSTMCell.forward", .file = "/lib/torch/nn/modules/rnn.py", .flags = PT_FRAME_OF_PYTHON};
+        pt_stacks_add(&profile->stacks, 0, &cell, 1)->cost[PT_STACK_FORWARD_S] = value;
     } else if (!strcmp(name, "caller.backward_s"))
         profile->stacks.items[0].cost[PT_STACK_BACKWARD_S] = value;
     else

@@ -4,6 +4,7 @@
  * event.
  */
 #include <math.h>
+#include <string.h>
 
 #include "rules/conditions.h"
 #include "rules/custom.h"
@@ -14,12 +15,43 @@
 /* What the steps of a training compute. */
 struct computed {
     double dispatch_s, python_s, operations_s;
-    bool is_in_loading; /* most of it */
+    bool is_in_loading;  /* most of it */
+    double least_beside; /* so many times as long as operations is the rest, where these hardly matter */
 };
 
-/* Not what is called behind them, nor what a loader does beside a model: larger batches save nothing of either. */
-static struct computed in_steps(const struct pt_finding *finding, const struct pt_metrics *metrics)
+#define LEAST_DISPATCH_PERCENT 10
+#define LEAST_BESIDE_OPERATIONS 4
+#define LEAST_BESIDE_SOME 2
+#define LEAST_OF_CELLS (1.0 / 3) /* as remedies.def asks for */
+
+/* Called once for each step of a sequence: nn.LSTM, nn.GRU and nn.RNN do all of them at once. */
+static bool is_in_cell(const struct pt_stack *stack)
 {
+    static const char *const cells[] = {"LSTMCell.forward", "GRUCell.forward", "RNNCell.forward"};
+    for (pt_u32 i = 0; i < stack->n; i++)
+        for (size_t j = 0; stack->frames[i].flags & PT_FRAME_OF_PYTHON && j < sizeof cells / sizeof *cells; j++)
+            if (!strcmp(stack->frames[i].function, cells[j]))
+                return true;
+    return false;
+}
+
+static bool has_cells(const struct pt_profile *profile, pt_i64 stage)
+{
+    double all_s = 0, cells_s = 0;
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        if ((pt_i64)stack->stage != stage || !(stack->cost[PT_STACK_FORWARD_S] > 0))
+            continue;
+        all_s += stack->cost[PT_STACK_FORWARD_S];
+        cells_s += is_in_cell(stack) ? stack->cost[PT_STACK_FORWARD_S] : 0;
+    }
+    return cells_s > 0 && cells_s >= LEAST_OF_CELLS * all_s;
+}
+
+/* Not what is called behind them, nor what a loader does beside a model: larger batches save nothing of either. */
+static struct computed in_steps(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
     struct computed steps = {
         .dispatch_s = pt_finding_number(finding, metrics, "training.dispatch_s") -
                       pt_finding_number_or_0(finding, metrics, "training.behind.dispatch_s"),
@@ -33,6 +65,10 @@ static struct computed in_steps(const struct pt_finding *finding, const struct p
         steps.dispatch_s -= pt_finding_number_or_0(finding, metrics, "training.loading.dispatch_s");
         steps.python_s -= pt_finding_number_or_0(finding, metrics, "training.loading.python_s");
     }
+    /* Less clearly where samples are made of operations, for the model's are among them; or where cells go through
+     * sequences: the backward pass of x[:, t] fills a tensor as large as x with zeros, for each t. */
+    const bool is_some = steps.is_in_loading || has_cells(profile, finding->stage);
+    steps.least_beside = is_some ? LEAST_BESIDE_SOME : LEAST_BESIDE_OPERATIONS;
     return steps;
 }
 
@@ -50,19 +86,16 @@ static double apart_s(struct pt_profile *profile, pt_i64 stage)
     return most_s;
 }
 
-#define LEAST_DISPATCH_PERCENT 10
-#define LEAST_BESIDE_OPERATIONS 4
-
-/* Operations hardly matter beside what finds out which to do; less clearly where samples are made of them, for the
- * model's are among them. Where a loader does nearly all, the little that is left says nothing. */
-static bool is_dispatch(const struct pt_finding *finding, const struct pt_metrics *metrics)
+/* Operations hardly matter beside what finds out which to do. Where a loader does nearly all, the little that is left
+ * says nothing. */
+static bool is_dispatch(const struct pt_profile *profile, const struct pt_finding *finding)
 {
-    const struct computed steps = in_steps(finding, metrics);
+    const struct pt_metrics *metrics = &profile->metrics;
+    const struct computed steps = in_steps(profile, finding);
     const double share = steps.dispatch_s / pt_finding_number(finding, metrics, "training.dispatch_s");
     return share * pt_finding_number(finding, metrics, "training.dispatch_percent") >= LEAST_DISPATCH_PERCENT &&
            steps.dispatch_s >= steps.python_s / 3 &&
-           steps.dispatch_s + steps.python_s >=
-               (steps.is_in_loading ? 2 : LEAST_BESIDE_OPERATIONS) * steps.operations_s &&
+           steps.dispatch_s + steps.python_s >= steps.least_beside * steps.operations_s &&
            !(pt_finding_number(finding, metrics, "gpu.kernels.calls") > 0);
 }
 
@@ -70,11 +103,11 @@ static bool is_dispatch(const struct pt_finding *finding, const struct pt_metric
 bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    const struct computed steps = in_steps(finding, metrics);
-    if (!is_dispatch(finding, metrics))
+    const struct computed steps = in_steps(profile, finding);
+    if (!is_dispatch(profile, finding))
         return false;
     finding->gain_upper_s = steps.dispatch_s + steps.python_s - (steps.is_in_loading ? 0 : apart_s(profile, stage));
-    if (finding->gain_upper_s < LEAST_BESIDE_OPERATIONS * steps.operations_s && !steps.is_in_loading)
+    if (finding->gain_upper_s < steps.least_beside * steps.operations_s && !steps.is_in_loading)
         return false;
     pt_finding_add_evidence(finding, "dispatch_s", pt_real(steps.dispatch_s));
     pt_finding_add_evidence(finding, "python_s", pt_real(steps.python_s));
@@ -278,7 +311,7 @@ bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct
     struct pt_metrics *metrics = &profile->metrics;
     if (stage < 0 || !trains(finding, metrics))
         return false;
-    const bool in_tiny_steps = is_dispatch(finding, metrics);
+    const bool in_tiny_steps = is_dispatch(profile, finding);
     const struct pt_own_function function = costliest_function(profile, stage);
     const struct without_function all = without_function(profile, finding, in_tiny_steps);
     const bool by_function = is_for_function(finding, metrics, &function, in_tiny_steps) &&
