@@ -136,6 +136,7 @@ static void add_to_one(const struct search *search, const struct pt_stack *stack
     function->called_s += stack->cost[search->cost];
     function->beside_s += stack->cost[search->own_cost];
     function->in_calls_s += stack->cost[PT_STACK_IN_CALLS_S];
+    function->loading_s += stack->cost[PT_STACK_FETCH_S];
 }
 
 /* A function that calls itself is counted once, by its outermost frame. */
@@ -161,6 +162,7 @@ static void add_stack(struct search *search, const struct pt_stack *stack)
         function->behind_s += stack->cost[PT_STACK_BEHIND_S];
         function->behind_own_s += stack->cost[PT_STACK_BEHIND_OWN_S];
         function->in_calls_s += stack->cost[PT_STACK_IN_CALLS_S];
+        function->loading_s += stack->cost[PT_STACK_FETCH_S];
         function->backward_s += stack->cost[PT_STACK_BACKWARD_S];
         function->modules_s += is_in_module(stack, i) ? stack->cost[search->cost] : 0;
         function->called_s += caller && !is_outermost(caller->function) ? stack->cost[search->cost] : 0;

@@ -20,6 +20,7 @@ struct pt_own_function {
     double behind_s;     /* of it, called behind the backward pass of each step, and no phase */
     double behind_own_s; /* of that, outside of operations on tensors */
     double in_calls_s;   /* of with_s, in recorded calls */
+    double loading_s;    /* of with_s, where a data loader without workers reads samples */
     double backward_s;   /* of with_s, in backward passes */
     double modules_s;    /* of with_s, in modules: what a model computes */
     double called_s;     /* of that, called by another own function, not by the outermost code */

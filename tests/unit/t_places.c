@@ -376,6 +376,24 @@ static void another_allocator_has_its_own_option(void **state)
     free_world(w);
 }
 
+/* A loader without workers asks a database for each sample. */
+static void samples_of_sqlite_are_told_of_an_index(void **state)
+{
+    static const struct pt_stack_frame vdbe = {"sqlite3VdbeExec", NULL, "/lib/libsqlite3.so.0", 0, PT_FRAME_IS_NAMED},
+                                       sample = {"Users.__getitem__", "/app/train.py", NULL, 18, PT_FRAME_OF_PYTHON},
+                                       train = {"train", "/app/train.py", NULL, 30, PT_FRAME_OF_PYTHON};
+    (void)state;
+    struct world *w = new_world();
+    set(w, "training.window_s", 9);
+    add(w, PT_STACK_ANY_PART, PT_STACK_TRAINING_S, 4, 3, &vdbe, &sample, &train);
+    double *cost = w->profile.stacks.items[0].cost;
+    cost[PT_STACK_TRAINING_OWN_S] = cost[PT_STACK_PREPARING_S] = cost[PT_STACK_FETCH_S] = 4;
+    const struct pt_finding *finding = judge(w, "python_in_training");
+    assert_non_null(strstr(finding->remedy, "index"));
+    assert_non_null(strstr(finding->title, "Data is loaded in the training process"));
+    free_world(w);
+}
+
 /* glibc refuses a threshold above 32 MiB. */
 static void blocks_above_the_largest_threshold_need_no_threshold(void **state)
 {
@@ -466,6 +484,7 @@ int main(void)
         cmocka_unit_test(a_late_rank_is_late_where_it_does_more),
         cmocka_unit_test(a_library_in_a_third_of_the_stacks_has_its_remedy),
         cmocka_unit_test(another_allocator_has_its_own_option),
+        cmocka_unit_test(samples_of_sqlite_are_told_of_an_index),
         cmocka_unit_test(blocks_above_the_largest_threshold_need_no_threshold),
         cmocka_unit_test(threads_are_those_of_the_pool_that_computes),
         cmocka_unit_test(a_journal_is_of_sqlite),

@@ -126,6 +126,7 @@ bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt
 #define LEAST_OWN 0.5  /* of a step of a training, about a third */
 #define MOSTLY_OWN 0.8 /* of what is behind the steps: operations on tensors are the rest */
 #define MOSTLY_BEHIND 0.5
+#define MOSTLY_LOADING 0.5
 /* Arrays push the model's data out of the caches; measured: histograms of all weights make what follows twice as long,
  * a tenth of their own time. */
 #define WITH_COLD_CACHES 1.1
@@ -176,17 +177,25 @@ static void set_percent(struct pt_profile *profile, pt_i64 stage, const char *me
     pt_metrics_set(&profile->metrics, pt_scope_stage((pt_u32)stage), metric, pt_real(is_so ? 100 : 0));
 }
 
+/* What is known of the code beside the steps, and where it is called. */
+struct whereabouts {
+    bool is_native, is_behind, is_in_loading;
+};
+
 /* For the remedies: loops in Python are no cause of what native code computes, to write them in NumPy would do nothing;
- * what is called behind the steps prepares no data. */
-static void say_what_it_is(struct pt_profile *profile, pt_i64 stage, bool is_native, bool is_behind,
+ * what is called behind the steps prepares no data; what a loader calls does nothing else. */
+static void say_what_it_is(struct pt_profile *profile, pt_i64 stage, struct whereabouts code,
                            struct pt_finding *finding)
 {
-    set_percent(profile, stage, "training.function.native_behind_percent", is_native && is_behind);
-    set_percent(profile, stage, "training.function.mostly_native_percent", is_native);
-    set_percent(profile, stage, "training.function.behind_percent", is_behind);
-    if (is_native)
-        finding->title = "Native code beside the model (NumPy's, say) keeps the training waiting";
-    if (is_behind)
+    const bool is_native_loading = code.is_native && code.is_in_loading;
+    set_percent(profile, stage, "training.function.native_behind_percent", code.is_native && code.is_behind);
+    set_percent(profile, stage, "training.function.native_loading_percent", is_native_loading);
+    set_percent(profile, stage, "training.function.mostly_native_percent", code.is_native);
+    set_percent(profile, stage, "training.function.behind_percent", code.is_behind);
+    if (code.is_native)
+        finding->title = is_native_loading ? "Data is loaded in the training process, which does not train meanwhile"
+                                           : "Native code beside the model (NumPy's, say) keeps the training waiting";
+    if (code.is_behind)
         finding->place_kind = PT_PLACE_BEHIND;
 }
 
@@ -272,7 +281,9 @@ static void is_of_function(struct pt_profile *profile, pt_i64 stage, const struc
     finding->in_file = function->file;
     pt_finding_add_evidence(finding, "function", pt_text(function->function));
     pt_finding_add_evidence(finding, "function_s", pt_real(function_s + waits.s));
-    say_what_it_is(profile, stage, is_native, function->behind_s >= MOSTLY_BEHIND * function->with_s, finding);
+    const struct whereabouts code = {is_native, function->behind_s >= MOSTLY_BEHIND * function->with_s,
+                                     function->loading_s >= MOSTLY_LOADING * function->with_s};
+    say_what_it_is(profile, stage, code, finding);
 }
 
 /* Where no function of the program is known for it: all Python that steps do not need, or all that is behind them. */
@@ -327,7 +338,7 @@ bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct
     if (by_function)
         is_of_function(profile, stage, &function, finding);
     else
-        say_what_it_is(profile, stage, false, all.is_behind, finding);
+        say_what_it_is(profile, stage, (struct whereabouts){.is_behind = all.is_behind}, finding);
     pt_finding_add_metrics(finding, metrics,
                            "preparing_s:training.preparing_s dispatch_s:training.dispatch_s "
                            "operations_s:training.operations_s workers:helpers.workers.at_once");
