@@ -20,6 +20,12 @@ static bool is_event_loop(const struct pt_stack_frame *frame)
     return frame->flags & PT_FRAME_IS_NAMED && !strcmp(frame->function, "BaseEventLoop._run_once");
 }
 
+/* PyTorch's own wait until all ranks are there: nobody else can change how it looks for them. */
+static bool is_rendezvous(const struct pt_stack_frame *frame)
+{
+    return frame->flags & PT_FRAME_OF_PYTHON && !strcmp(frame->function, "init_process_group");
+}
+
 /* Most of its sleeps have such a function on their stacks. */
 static bool are_below(const struct pt_profile *profile, const struct pt_finding *finding,
                       bool (*is_it)(const struct pt_stack_frame *frame))
@@ -45,7 +51,8 @@ bool pt_rule_sleep_polling(struct pt_profile *profile, pt_i64 stage, struct pt_f
 {
     struct pt_metrics *metrics = &profile->metrics;
     (void)stage;
-    if (!(pt_finding_number(finding, metrics, "sleep.short.calls") >= FEWEST_SLEEPS))
+    if (!(pt_finding_number(finding, metrics, "sleep.short.calls") >= FEWEST_SLEEPS) ||
+        are_below(profile, finding, is_rendezvous))
         return false;
     finding->gain_upper_s = pt_finding_number(finding, metrics, "sleep.short.cost_s");
     if (are_below(profile, finding, is_wait_for_child)) {

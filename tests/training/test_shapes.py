@@ -39,6 +39,7 @@ class Shapes(unittest.TestCase):
             if i % 4 == 0:
                 self.p.step()
         self.assertEqual(self.check(8, 1, 0, 2)["accumulation"], 4)
+        self.assertIn("Training: 8 batches, 1 epoch", self.world.report("--format", "text"))
 
     def test_two_models_that_train_against_each_other(self):
         for _ in self.p.loader().iterate():

@@ -403,6 +403,28 @@ static void what_servers_of_the_run_compute_is_no_gain_of_more_requests(void **s
     }
 }
 
+/* PyTorch looks for the other ranks until all are there: the program has no loop to change. */
+static void the_wait_for_all_ranks_is_no_polling(void **state)
+{
+    static const struct pt_stack_frame meet = {.function = "init_process_group",
+                                               .file = "/py/torch/distributed/distributed_c10d.py",
+                                               .flags = PT_FRAME_OF_PYTHON | PT_FRAME_SERVES},
+                                       main = {.function = "main", .file = "/a/t.py", .flags = PT_FRAME_OF_PYTHON};
+    (void)state;
+    for (int meets = 0; meets < 2; meets++) {
+        struct world *w = new_world(20);
+        set(w, "sleep.short.calls", 80);
+        set(w, "sleep.short.cost_s", 4);
+        struct pt_stack *stack =
+            pt_stacks_add(&w->profile.stacks, 0, (const struct pt_stack_frame[]){meets ? meet : main, main}, 2);
+        stack->part = PT_PART_sleep;
+        stack->cost[PT_STACK_MAINS_CALL_S] = 4;
+        pt_judge(&w->profile, &w->findings);
+        assert_int_equal(find(w, "sleep_polling") != NULL, !meets);
+        free_world(w);
+    }
+}
+
 static bool is_named(const char *id, const char *name, size_t n)
 {
     return strlen(id) == n && !strncmp(id, name, n);
@@ -452,6 +474,7 @@ int main(void)
         cmocka_unit_test(modules_that_are_read_once_are_no_problem),
         cmocka_unit_test(who_computes_is_waited_for_without_a_promise),
         cmocka_unit_test(what_servers_of_the_run_compute_is_no_gain_of_more_requests),
+        cmocka_unit_test(the_wait_for_all_ranks_is_no_polling),
         cmocka_unit_test(the_title_says_how_much_workers_compute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

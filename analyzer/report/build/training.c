@@ -36,13 +36,15 @@ static struct pt_bar bar_of(const struct pt_build *b, const struct pt_doc_stage 
     return bar;
 }
 
-static void add_fact(struct pt_str *line, struct pt_value value, enum pt_show show, const char *words)
+/* `plural`: what the words end with there. */
+static void add_fact(struct pt_str *line, struct pt_value value, enum pt_show show, const char *words,
+                     const char *plural)
 {
     if (value.type == PT_VALUE_UNKNOWN)
         return;
     pt_str_add(line, line->n ? ", " : "");
     pt_show_value(line, pt_cell(show, value), PT_STYLE_TERMINAL);
-    pt_str_printf(line, " %s%s", words, show == PT_SHOW_COUNT && pt_value_number(value) != 1 ? "s" : "");
+    pt_str_printf(line, " %s%s", words, show == PT_SHOW_COUNT && pt_value_number(value) != 1 ? plural : "");
 }
 
 /* Where few steps take most of the time, the samples per second would not fit the median alone. */
@@ -79,23 +81,35 @@ static const char *beside(const struct pt_build *b, pt_u32 stage)
     return NULL;
 }
 
+/* Several batches make an optimizer step: they are not called steps, too. */
+static bool accumulates(const struct pt_build *b, pt_u32 stage)
+{
+    const double updates = pt_value_number(pt_build_metric(b, stage, "training.optimizer_steps.count")) +
+                           pt_value_number(pt_build_metric(b, stage, "training.skipped_steps.count"));
+    return pt_value_number(pt_build_metric(b, stage, "training.accumulation.count")) > 1 &&
+           pt_value_number(pt_build_metric(b, stage, "steps.count")) > updates;
+}
+
 void pt_build_training_line(const struct pt_build *b, struct pt_doc_stage *stage)
 {
     static const struct {
-        const char *metric, *words;
+        const char *metric, *words, *plural, *of_batches, *plural_of_batches;
         enum pt_show show;
     } facts[] = {
-        {"steps.count", "step", PT_SHOW_COUNT},
-        {"epochs.count", "epoch", PT_SHOW_COUNT},
-        {"steps.p50_s", "a step (median", PT_SHOW_SECONDS},
+        {"steps.count", "step", "s", "batch", "es", PT_SHOW_COUNT},
+        {"epochs.count", "epoch", "s", "epoch", "s", PT_SHOW_COUNT},
+        {"steps.p50_s", "a step (median", "", "a batch (median", "", PT_SHOW_SECONDS},
     };
+    const bool of_batches = accumulates(b, stage->index);
     PT_AUTO(pt_str_fini) struct pt_str line = {0};
     if (!pt_metrics_has(&b->profile->metrics, pt_scope_stage(stage->index), "training.total_s"))
         return;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        add_fact(&line, pt_build_metric(b, stage->index, facts[i].metric), facts[i].show, facts[i].words);
+        add_fact(&line, pt_build_metric(b, stage->index, facts[i].metric), facts[i].show,
+                 of_batches ? facts[i].of_batches : facts[i].words,
+                 of_batches ? facts[i].plural_of_batches : facts[i].plural);
     end_median(&line, b, stage->index);
-    add_fact(&line, pt_build_metric(b, stage->index, "training.samples_per_s"), PT_SHOW_NUMBER, "samples/s");
+    add_fact(&line, pt_build_metric(b, stage->index, "training.samples_per_s"), PT_SHOW_NUMBER, "samples/s", "");
     add_validation(&line, b, stage->index);
     stage->training = pt_doc_format(b->doc, "%s", pt_str_text(&line));
     stage->training_bar = bar_of(b, stage);
