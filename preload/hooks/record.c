@@ -50,6 +50,13 @@ pt_u32 pt_path_id(long ret, int dir_fd, const char *path)
     return dir_fd == AT_FDCWD ? pt_intern_path(path) : pt_intern_string(path);
 }
 
+pt_u32 pt_whole_path_id(long ret, int dir_fd, const char *path)
+{
+    if (dir_fd < 0 || !pt_path_was_read(ret, path))
+        return pt_path_id(ret, dir_fd, path);
+    return pt_intern_path_at(dir_fd, path);
+}
+
 pt_u32 pt_dir_id(long ret, int dir_fd, const char *path)
 {
     if (dir_fd < 0 || !pt_path_was_read(ret, path) || (path && path[0] == '/'))

@@ -47,6 +47,9 @@ PT_ALWAYS_INLINE pt_i32 pt_dir_tag(int dir_fd)
  * when it must not be read. */
 pt_u32 pt_path_id(long ret, int dir_fd, const char *path);
 
+/* The same for an event that has no dir_path: absolute where it is relative to a descriptor. */
+pt_u32 pt_whole_path_id(long ret, int dir_fd, const char *path);
+
 /* Path of a directory descriptor as the event's dir_path: 0 when the path does not depend on it. */
 pt_u32 pt_dir_id(long ret, int dir_fd, const char *path);
 

@@ -177,6 +177,51 @@ int main(int argc, char **argv)
 }
 """
 
+# Relative names of a file in another folder than where the program began: below a descriptor, in two walks, and of a daemon.
+FOLDERS = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <fts.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static void use(const char *name)
+{
+    int fd = open(name, O_RDWR);
+    if (write(fd, "x", 1) == 1)
+        close(fd);
+}
+static int see(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+    if (type == FTW_F)
+        use(path + at->base);
+    return 0;
+}
+int main(int argc, char **argv)
+{
+    char *paths[] = {"tree", 0};
+    if (chdir(argv[1]) || mkdir("tree", 0755) || mkdir("tree/below", 0755))
+        return 1;
+    int dir = open("tree/below", O_RDONLY | O_DIRECTORY);
+    if (dir < 0 || mknodat(dir, "new", S_IFREG | 0600, 0) || linkat(dir, "new", dir, "other", 0) || renameat(dir, "other", dir, "file"))
+        return 2;
+    if (unlinkat(dir, "new", 0) || fchmodat(dir, "file", 0600, 0) || symlinkat("file", dir, "link") || unlinkat(dir, "link", 0))
+        return 3;
+    nftw("tree", see, 5, FTW_CHDIR);
+    FTS *walk = fts_open(paths, FTS_PHYSICAL, 0);
+    for (FTSENT *entry; (entry = fts_read(walk));)
+        if (entry->fts_info == FTS_F)
+            use(entry->fts_accpath);
+    fts_close(walk);
+    if (daemon(0, 1)) /* whose output our caller waits for */
+        return 5;
+    use(argv[2] + 1);
+    return 0;
+}
+"""
+
 # A sanitizer must be the first library of a program, so this one is started without ours, and with all else.
 SANITIZED = r"""
 #include <stdio.h>
@@ -241,6 +286,23 @@ class Known(unittest.TestCase):
         self.assertEqual(written, [(str(n), str(self.folder / "data")) for n in range(1, 5)], lines)
         info = subprocess.run([BUILD / "proftrace", "info", "--json", self.folder / "runs/latest"], capture_output=True, check=True)
         self.assertEqual([process["exit"] for process in json.loads(info.stdout)["processes"]], ["exit 0", "exit 0"])
+
+    def test_names_in_other_folders(self):
+        below = f"{self.folder.resolve()}/tree/below"
+        for way in "chdir", "as it began":
+            with self.subTest(way=way):
+                shutil.rmtree(self.folder / "tree", ignore_errors=True)
+                os.chdir(self.folder)
+                lines = self.events(FOLDERS, self.folder if way == "chdir" else ".", f"{below}/file")
+                names = {kind: re.findall(rf'(?m)^{kind} .*? path="([^"]*)"(?: to_path="([^"]*)")?', "\n".join(lines)) for kind in
+                         ("meta_link", "meta_rename", "meta_set_attr")}
+                self.assertEqual(names["meta_link"], [(f"{below}/new", f"{below}/other"), ("file", f"{below}/link")])
+                self.assertEqual(names["meta_rename"], [(f"{below}/other", f"{below}/file")])
+                self.assertEqual(names["meta_set_attr"], [(f"{below}/file", "")])
+                written = [line.split('path="')[1].split('"')[0] for line in lines if line.startswith("io_write ")]
+                self.assertEqual(written, 3 * [f"{below}/file"], lines)
+                info = subprocess.run([BUILD / "proftrace", "info", "--json", self.folder / "runs/latest"], capture_output=True, check=True)
+                self.assertEqual([process["exit"] for process in json.loads(info.stdout)["processes"]], ["exit 0", "exit 0"])
 
     def test_where_a_stream_is(self):
         lines = self.events(SEEKS, self.folder / "data")

@@ -11,6 +11,10 @@
 /* Id of a path that is relative to the working directory, or absolute. As pt_intern_string otherwise. */
 pt_u32 pt_intern_path(const char *path);
 
+/* Id of a path that is relative to a directory that is open, made absolute: for events without a field for the folder.
+ */
+pt_u32 pt_intern_path_at(int dir, const char *path);
+
 /* The working directory is another one now. Not 0: relative names are made absolute from now on. 0: it is that of a
  * vfork child alone, or nobody may ask for it. */
 int pt_path_moved(void);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * directory.c - hooks of directory streams.
+ * directory.c - hooks of directory streams, and of walks that change the directory inside libc.
  *
  * An event per readdir would cost more than the call: entries are counted, and one event per stream, stored when it is
  * closed, has their number. Entered by any thread of the host. Never reads a clock per entry.
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <fts.h>
 
 #include "core/file/attach.h"
 #include "core/names/fd_table.h"
 #include "core/names/intern.h"
+#include "core/names/path.h"
 #include "core/process.h"
 #include "hooks/hook.h"
 
@@ -74,4 +77,44 @@ int hook_closedir(DIR *stream)
     const int ret = real_closedir(stream);
     pt_spent(PT_EV_meta_close_dir, start, pt_clock(), fd, pt_result_and(ret, path), 0);
     return ret;
+}
+
+/* ---- walks: what the program does in between is done in the folder where the walk is ---- */
+
+CUSTOM(int, nftw, (const char *path, __nftw_func_t see, int descriptors, int flags), (path, see, descriptors, flags))
+CUSTOM(int, nftw64, (const char *path, __nftw64_func_t see, int descriptors, int flags),
+       (path, see, descriptors, flags))
+CUSTOM(FTS *, fts_open, (char *const *paths, int options, int (*order)(const FTSENT **, const FTSENT **)),
+       (paths, options, order))
+CUSTOM(FTS64 *, fts64_open, (char *const *paths, int options, int (*order)(const FTSENT64 **, const FTSENT64 **)),
+       (paths, options, order))
+
+static void walk_begins(int changes_directory)
+{
+    if (changes_directory && pt_switches.io)
+        pt_path_moved();
+}
+
+int nftw(const char *path, __nftw_func_t see, int descriptors, int flags)
+{
+    walk_begins(flags & FTW_CHDIR);
+    return real_nftw(path, see, descriptors, flags);
+}
+
+int nftw64(const char *path, __nftw64_func_t see, int descriptors, int flags)
+{
+    walk_begins(flags & FTW_CHDIR);
+    return real_nftw64(path, see, descriptors, flags);
+}
+
+FTS *fts_open(char *const *paths, int options, int (*order)(const FTSENT **, const FTSENT **))
+{
+    walk_begins(!(options & FTS_NOCHDIR));
+    return real_fts_open(paths, options, order);
+}
+
+FTS64 *fts64_open(char *const *paths, int options, int (*order)(const FTSENT64 **, const FTSENT64 **))
+{
+    walk_begins(!(options & FTS_NOCHDIR));
+    return real_fts64_open(paths, options, order);
 }

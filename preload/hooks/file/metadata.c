@@ -59,12 +59,12 @@ struct name {
 /* A call that fails for its first name has not read the second. */
 static pt_u32 second_name_id(struct name name, int ret)
 {
-    return ret >= 0 || pt_path_is_readable(name.path) ? pt_path_id(0, name.dir, name.path) : 0;
+    return ret >= 0 || pt_path_is_readable(name.path) ? pt_whole_path_id(0, name.dir, name.path) : 0;
 }
 
 static PT_NOINLINE void two_names(pt_u32 kind, pt_u64 start, pt_u64 end, struct name from, struct name to, int ret)
 {
-    const pt_u32 from_id = pt_path_id(ret, from.dir, from.path);
+    const pt_u32 from_id = pt_whole_path_id(ret, from.dir, from.path);
     pt_spent(kind, start, end, 0, pt_result_and(ret, from_id), pt_words(second_name_id(to, ret), 0));
 }
 
@@ -101,7 +101,7 @@ static PT_NOINLINE void changed_dir_to(pt_u64 start, pt_u64 end, int fd, int ret
 /* Events without a dir_path field: the descriptor is the tag, and a call without a path means the descriptor itself. */
 static PT_NOINLINE void by_path_at(pt_u32 kind, pt_u64 start, pt_u64 end, int dir, const char *path, long ret)
 {
-    const pt_u32 path_id = is_empty(ret, path) ? pt_fd_path(dir) : pt_path_id(ret, dir, path);
+    const pt_u32 path_id = is_empty(ret, path) ? pt_fd_path(dir) : pt_whole_path_id(ret, dir, path);
     pt_spent(kind, start, end, pt_dir_tag(dir), pt_result_and(ret, path_id), 0);
 }
 

@@ -8,6 +8,7 @@
 #include "stdio.h"
 
 #include <fcntl.h>
+#include <mntent.h>
 
 #include "core/names/intern.h"
 
@@ -39,6 +40,8 @@ CUSTOM(FILE *, tmpfile64, (void), ())
 CUSTOM(int, fclose, (FILE * stream), (stream))
 CUSTOM(int, _IO_fclose, (FILE * stream), (stream))
 CUSTOM(int, pclose, (FILE * stream), (stream))
+CUSTOM(int, endmntent, (FILE * stream), (stream))
+CUSTOM(int, __endmntent, (FILE * stream), (stream))
 HOOK(FILE *, fdopen, (int fd, const char *mode), (fd, mode), stdio, stream_made(start, end, ret, pt_fd_path(fd)))
 HOOK(FILE *, _IO_fdopen, (int fd, const char *mode), (fd, mode), stdio, stream_made(start, end, ret, pt_fd_path(fd)))
 HOOK(FILE *, popen, (const char *command, const char *mode), (command, mode), stdio,
@@ -142,6 +145,21 @@ int fclose(FILE *stream)
 int _IO_fclose(FILE *stream)
 {
     return close_recorded(real__IO_fclose, stream);
+}
+
+/* They close the stream inside libc. */
+int endmntent(FILE *stream)
+{
+    if (is_recorded())
+        pt_fd_forget(pt_stdio_fd(stream));
+    return real_endmntent(stream);
+}
+
+int __endmntent(FILE *stream)
+{
+    if (is_recorded())
+        pt_fd_forget(pt_stdio_fd(stream));
+    return real___endmntent(stream);
 }
 
 /* The time is that of waiting for the command; closing the stream itself takes none. */

@@ -8,7 +8,7 @@
 /* Find what a forked child will call, before the fork. */
 void pt_exec_find_functions(void);
 
-/* syscall(SYS_exit_group) or, of the calling thread, syscall(SYS_exit) comes. */
+/* The process, or the calling thread alone, is about to end itself through syscall(). */
 void pt_exiting_by_number(int is_whole_process, int status);
 
 #endif

@@ -15,6 +15,7 @@
 #include "core/file/attach.h"
 #include "core/file/prepare.h"
 #include "core/names/intern.h"
+#include "core/names/path.h"
 #include "core/private.h"
 #include "core/process.h"
 #include "core/sandbox.h"
@@ -105,9 +106,25 @@ static PT_NOINLINE void standard_replaced(int is_so)
         pt_fd_forget(fd);
 }
 
-HOOK(int, daemon, (int keep_directory, int keep_files), (keep_directory, keep_files), io,
-     standard_replaced(ret == 0 && !keep_files);
-     (void)start; (void)end)
+CUSTOM(int, daemon, (int keep_directory, int keep_files), (keep_directory, keep_files))
+
+/* The caller ends inside libc, and its child goes on from here. */
+int daemon(int keep_directory, int keep_files)
+{
+    if (pt_unlikely(!pt_switches.io))
+        return real_daemon(keep_directory, keep_files);
+    const int speaks_for_process = !pt_process_is_vfork_child();
+    if (speaks_for_process)
+        pt_process_note_end(PT_PROCESS_EXITED, 0);
+    const int ret = real_daemon(keep_directory, keep_files);
+    if (ret != 0 && speaks_for_process)
+        pt_process_note_alive();
+    standard_replaced(ret == 0 && !keep_files);
+    if (ret == 0 && !keep_directory)
+        pt_path_moved();
+    return ret;
+}
+
 HOOK(int, login_tty, (int fd), (fd), io, standard_replaced(ret == 0); (void)start; (void)end)
 HOOK(int, forkpty, (int *terminal, char *name, const struct termios *mode, const struct winsize *size),
      (terminal, name, mode, size), io, standard_replaced(ret == 0);

@@ -20,6 +20,7 @@
 #include "core/file/space.h"
 #include "core/names/define.h"
 #include "core/names/intern.h"
+#include "core/names/path.h"
 #include "core/options.h"
 #include "core/sandbox.h"
 #include "core/sys.h"
@@ -174,7 +175,7 @@ struct pt_target pt_target_at(int dir, const char *path, int flags)
     const long looked = pt_syscall4(SYS_newfstatat, dir, path, &status, flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
     if (looked == -EFAULT)
         return target;
-    target.path = pt_intern_string(path);
+    target.path = dir == AT_FDCWD ? pt_intern_path(path) : pt_intern_path_at(dir, path);
     if (looked != 0 || !S_ISREG(status.st_mode))
         return target;
     const pt_u64 identity = identity_of(&status);
