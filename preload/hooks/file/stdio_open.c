@@ -44,10 +44,33 @@ CUSTOM(int, endmntent, (FILE * stream), (stream))
 CUSTOM(int, __endmntent, (FILE * stream), (stream))
 HOOK(FILE *, fdopen, (int fd, const char *mode), (fd, mode), stdio, stream_made(start, end, ret, pt_fd_path(fd)))
 HOOK(FILE *, _IO_fdopen, (int fd, const char *mode), (fd, mode), stdio, stream_made(start, end, ret, pt_fd_path(fd)))
-HOOK(FILE *, popen, (const char *command, const char *mode), (command, mode), stdio,
-     stream_made(start, end, ret, pt_intern_redacted(ret ? command : 0)))
-HOOK(FILE *, _IO_popen, (const char *command, const char *mode), (command, mode), stdio,
-     stream_made(start, end, ret, pt_intern_redacted(ret ? command : 0)))
+CUSTOM(FILE *, popen, (const char *command, const char *mode), (command, mode))
+CUSTOM(FILE *, _IO_popen, (const char *command, const char *mode), (command, mode))
+
+/* The time is that of starting the command; the stream is one of a pipe. */
+static FILE *command_recorded(FILE *(*real)(const char *, const char *), const char *command, const char *mode)
+{
+    if (pt_unlikely(!is_recorded()))
+        return real(command, mode);
+    const pt_u64 start = pt_clock();
+    FILE *const stream = real(command, mode);
+    const pt_u64 end = pt_clock();
+    if (pt_switches.io)
+        pt_spent(PT_EV_proc_spawn, start, end, 0,
+                 pt_words((pt_u32)(stream ? 0 : -pt_errno()), pt_intern_redacted(stream ? command : 0)), 0);
+    stream_made(end, end, stream, pt_fd_path(pt_stdio_fd(stream)));
+    return stream;
+}
+
+FILE *popen(const char *command, const char *mode)
+{
+    return command_recorded(real_popen, command, mode);
+}
+
+FILE *_IO_popen(const char *command, const char *mode)
+{
+    return command_recorded(real__IO_popen, command, mode);
+}
 
 PT_ALWAYS_INLINE FILE *open_recorded(FILE *(*real)(const char *, const char *), const char *path, const char *mode)
 {
