@@ -222,6 +222,23 @@ int main(int argc, char **argv)
 }
 """
 
+# One item of 4 MiB is asked for where the file has 3,000,000 bytes, of which 10 were read before; two of 2 MiB; and none is left.
+ITEMS = r"""
+#include <stdio.h>
+static char text[4 << 20];
+int main(int argc, char **argv)
+{
+    FILE *file = fopen(argv[1], "w+");
+    if (fwrite(text, 1, 3000000, file) != 3000000 || fseek(file, 0, SEEK_SET) || fread(text, 1, 10, file) != 10)
+        return 1;
+    if (fread(text, sizeof text, 1, file) != 0 || fread(text, sizeof text, 1, file) != 0)
+        return 2;
+    fclose(file);
+    file = fopen(argv[1], "r");
+    return fread(text, 2 << 20, 2, file) != 1 || fclose(file) ? 3 : argc - 2;
+}
+"""
+
 # A sanitizer must be the first library of a program, so this one is started without ours, and with all else.
 SANITIZED = r"""
 #include <stdio.h>
@@ -303,6 +320,11 @@ class Known(unittest.TestCase):
                 self.assertEqual(written, 3 * [f"{below}/file"], lines)
                 info = subprocess.run([BUILD / "proftrace", "info", "--json", self.folder / "runs/latest"], capture_output=True, check=True)
                 self.assertEqual([process["exit"] for process in json.loads(info.stdout)["processes"]], ["exit 0", "exit 0"])
+
+    def test_items_that_the_file_is_too_small_for(self):
+        lines = self.events(ITEMS, self.folder / "data")
+        read = [int(n) for line in lines for n in re.findall(r"^stdio_read fd=\d+ bytes=(\d+)", line)]
+        self.assertEqual(read, [10, 3000000 - 10, 0, 3000000], lines)
 
     def test_where_a_stream_is(self):
         lines = self.events(SEEKS, self.folder / "data")

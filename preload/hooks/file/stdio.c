@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+#include "core/sandbox.h"
+#include "core/sys.h"
+
 /* -1 is either the end of the file or an error; only the latter has an errno of its own. */
 static pt_i64 bytes_or_error(const FILE *stream, pt_i64 bytes)
 {
@@ -62,6 +65,52 @@ static PT_NOINLINE void seek_done(pt_u64 start, pt_u64 end, FILE *stream, int re
     const pt_u64 at = fd >= 0 && ret == 0 ? position_plus_1(stream) : 0;
     pt_spent(PT_EV_stdio_seek, start, end, fd, pt_result_and(ret, pt_fd_path(fd)), at);
 }
+
+/* Where the stream is in its file; -1 = it is in none, or nobody may ask. libc keeps it only once it has moved. */
+static PT_NOINLINE pt_i64 position(const FILE *stream)
+{
+    const int fd = pt_stdio_fd(stream);
+    const long of_file = fd >= 0 && stream->_mode <= 0 && pt_may_call() ? pt_syscall3(SYS_lseek, fd, 0, SEEK_CUR) : -1;
+    const pt_i64 unread = of_file >= 0 ? stream->_IO_read_end - stream->_IO_read_ptr : 0;
+    return unread >= 0 && unread <= of_file ? of_file - unread : -1;
+}
+
+/* fread does not say how much of an item it got that it could not finish: nothing of a file that is smaller than the
+ * one item asked for. It is asked for where the question costs nothing beside the reading. */
+PT_ALWAYS_INLINE pt_i64 position_before_item(const FILE *stream, size_t size)
+{
+    enum { LARGE_ITEM_BYTES = 1 << 20 };
+    return pt_unlikely(size >= LARGE_ITEM_BYTES) ? position(stream) : -1;
+}
+
+/* Where the file's position is shared, another process may have moved it: further than was asked for is not believed.
+ */
+static PT_NOINLINE void read_to_end(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes, pt_i64 asked, pt_i64 before)
+{
+    const pt_i64 moved = position(stream) - before;
+    pt_stdio_read(start, end, stream, moved > bytes && moved < asked ? moved : bytes);
+}
+
+PT_ALWAYS_INLINE void got_items(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes, pt_i64 asked, pt_i64 before)
+{
+    if (pt_unlikely(before >= 0 && bytes < asked))
+        read_to_end(start, end, stream, bytes, asked, before);
+    else
+        pt_stdio_read(start, end, stream, bytes);
+}
+
+#define FREAD(name, parameters, arguments)                                                                             \
+    CUSTOM(size_t, name, parameters, arguments)                                                                        \
+    size_t name parameters                                                                                             \
+    {                                                                                                                  \
+        if (pt_unlikely(!pt_switches.stdio))                                                                           \
+            return real_##name arguments;                                                                              \
+        const pt_i64 before = position_before_item(stream, size);                                                      \
+        const pt_u64 start = pt_clock();                                                                               \
+        const size_t ret = real_##name arguments;                                                                      \
+        got_items(start, pt_clock(), stream, (pt_i64)(ret * size), (pt_i64)(count * size), before);                    \
+        return ret;                                                                                                    \
+    }
 
 #include "stdio.def"
 
