@@ -7,8 +7,9 @@ stories that differ most in what people see, the forms for people, too.
   run.py --update PROFTRACE [STORY...]   write what is now: look at the difference before you commit it
 
 <story>.pt.txt is assembled into trace files; its line "# fires: RULE..." ("-" = none) names the findings that it must have,
-no more and no fewer. A line "# shows: TABLE {"COLUMN": VALUE, ...}" says that a row of a stage's table has these values: enough
-for a story whose report would be too long to review. Each line "# silent: OLD => NEW" says that with NEW in place of OLD, wherever it stands, it has none of them.
+no more and no fewer. A line "# shows: TABLE {"COLUMN": VALUE, ...}" says that a row of a stage's table, or an object of it such as
+"time", has these values: enough for a story whose report would be too long to review. Each line "# silent: OLD => NEW" says that
+with NEW in place of OLD, wherever it stands, it has none of them.
 <story>.run.json, where there is one, is what the launcher would have written. A story may consist of that alone; then it must
 say that nothing was captured. Every report.json is validated against docs/report.schema.json; <story>.report.json, where there
 is one, is what it must be, byte for byte. --update makes one for each STORY that it is told, and renews those that there are.
@@ -66,7 +67,8 @@ def must_fire(story):
 def not_shown(story, report):
     """The lines "# shows:" of a story that no row of the report is as they say."""
     for table, values in re.findall(r"^# shows: (\S+) (\{.*\})$", text_of(story) or "", re.M):
-        rows = [row for stage in report["stages"] for row in stage.get(table, [])]
+        tables = [stage.get(table, []) for stage in report["stages"]]
+        rows = [row for rows in tables for row in ([rows] if isinstance(rows, dict) else rows)]
         if not any(json.loads(values).items() <= {k: v for k, v in row.items() if not isinstance(v, (list, dict))}.items() for row in rows):
             yield f"no row of {table} has {values}"
 

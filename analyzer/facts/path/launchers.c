@@ -296,12 +296,19 @@ struct idle_spans {
     PT_VEC(struct idle_span);
     double waited_ns;
     pt_u32 n_data;
+    pt_i64 first_data_ns;
 };
 
 static bool is_idle_part(enum pt_time_part part)
 {
     return part == PT_PART_child_wait || part == PT_PART_sleep || part == PT_PART_idle || part == PT_PART_data_wait ||
            part == PT_PART_lock;
+}
+
+static void count_data(struct idle_spans *spans, enum idle_kind kind, pt_i64 start_ns)
+{
+    if (kind == DATA && !spans->n_data++)
+        spans->first_data_ns = start_ns;
 }
 
 static void add_wait(struct idle_spans *spans, const struct pt_event *event)
@@ -314,7 +321,7 @@ static void add_wait(struct idle_spans *spans, const struct pt_event *event)
     if (end_ns <= start_ns)
         return;
     spans->waited_ns += (double)(end_ns - start_ns);
-    spans->n_data += kind == DATA;
+    count_data(spans, kind, start_ns);
     if (last && kind != REAPED && last->kind == kind && start_ns - last->until_ns <= CLOSE_NS) {
         last->until_ns = end_ns;
         last->waited_ns += (double)(end_ns - start_ns);
@@ -360,7 +367,8 @@ static void add_open_wait(const struct pt_path_tree *tree, const struct pt_proce
 }
 
 /* It asks and gets answers: it writes to a pipe or socket, other than its output, about as often as it waits for data.
- * Then it is the program, however little it does. */
+ * Then it is the program, however little it does. What it writes before it waits at all may be how it starts them: a
+ * process that is spawned gets its function through a pipe. */
 static bool asks(const struct pt_path_tree *tree, const struct pt_process *process, const struct idle_spans *spans)
 {
     enum { STDERR = 2 };
@@ -372,8 +380,8 @@ static bool asks(const struct pt_path_tree *tree, const struct pt_process *proce
     PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(tree->facts->profile->session, &filter, &err);
     struct pt_event event;
     while (2 * n < spans->n_data && feed && feed->next(feed, &event, &err) > 0)
-        n +=
-            pt_sends(&event) && pt_descriptor_number(&event) > STDERR && pt_channel_of_event(&event) != PT_CHANNEL_FILE;
+        n += event.start_ns >= spans->first_data_ns && pt_sends(&event) && pt_descriptor_number(&event) > STDERR &&
+             pt_channel_of_event(&event) != PT_CHANNEL_FILE;
     return 2 * n >= spans->n_data;
 }
 
