@@ -16,6 +16,7 @@
 /* Of a stage that waits less than the rest. */
 #define NEARLY_ALL_OF_IT 0.75
 #define MOST_OF_IT 0.5
+#define LEAST_SEEN 0.25           /* of a wait: who is waited for in less of it explains nothing */
 #define LARGE_BACKWARD_PERCENT 25 /* of a training */
 
 const struct pt_general pt_generals[] = {
@@ -231,12 +232,25 @@ static size_t end_of_chain(const struct pt_table *table, size_t first)
     return row;
 }
 
+/* A wait of 6 us for the resource tracker of multiprocessing was all that was seen of 21 s: the advice was to look at
+ * that one. */
+static bool is_worth_a_look(const struct pt_finding *finding)
+{
+    double seen_s = 0;
+    for (size_t row = 0; finding->n_rows && row < finding->table->n_rows; row++)
+        if (cell(finding->table, row, "is_own") == 1 &&
+            (enum pt_time_part)cell(finding->table, row, "part") == finding->part)
+            seen_s += cell(finding->table, row, "total_s");
+    return finding->n_rows && seen_s >= LEAST_SEEN * finding->time_s;
+}
+
 /* The rows are not on the first screen: the first of them, in words. Without rows there is nothing to look at. */
 static void say_whom_it_waits_for(struct pt_profile *profile, const struct pt_general *row, struct pt_finding *finding)
 {
     if (row->kind != PT_GENERAL_FOLLOWED || finding->remedy != row->remedy)
         return;
-    if (!finding->n_rows) {
+    if (!is_worth_a_look(finding)) {
+        finding->n_rows = 0;
         finding->remedy = "whom it waits for was not seen: proftrace stats --by thread has what each thread does";
         finding->advice =
             "Nobody was seen to end these waits: what each thread does is in proftrace stats --by thread, "
