@@ -97,12 +97,17 @@ static void set_neighbours(struct pt_profile *profile, pt_u32 stage, const struc
     const double others = pt_stage_number(profile, stage, "queue.others_percent");
     const double queue_s =
         fmax(critical_queue_s(profile, stage, &busy, wall_s) - throttled_s, 0) * (isnan(others) ? 1 : others / 100);
+    /* Threads of a pool spin until the others have come, which others keep from the CPUs: that is no work either. */
+    const double spinning_s =
+        isnan(others) ? 0 : others / 100 * pt_stage_number_or_0(profile, stage, "cpu.spinning_main_s");
     pt_stage_set_number(profile, stage, "neighbours.cpu_s", busy.others_cpu_s, not_sampled);
     pt_stage_set_number(profile, stage, "neighbours.cpu_percent", share, not_sampled);
     pt_stage_set_number(profile, stage, "neighbours.full_s", busy.full_s, not_sampled);
     /* After the last sample they are assumed to go on as before. */
     const double others_s = busy.others_cpu_s * fmax(wall_s / busy.sampled_s, 1);
-    pt_stage_set_number(profile, stage, "neighbours.cost_s", isnan(share) ? share : fmin(queue_s, others_s),
+    const double cost_s = fmin(queue_s + spinning_s, others_s);
+    pt_stage_set_number(profile, stage, "neighbours.cost_s", isnan(share) ? share : cost_s, not_sampled);
+    pt_stage_set_number(profile, stage, "neighbours.spinning_s", isnan(share) ? share : fmax(cost_s - queue_s, 0),
                         not_sampled);
 }
 

@@ -129,6 +129,9 @@ bool pt_rule_noisy_neighbour(struct pt_profile *profile, pt_i64 stage, struct pt
                            "machine_full_s:neighbours.full_s main_run_queue_s:time.runnable_s "
                            "run_queue_s:cpu.run_queue_s cpu_s:cpu.total_s cpus:cpus.usable "
                            "cpu_pressure_percent:resource.cpu_pressure_percent.mean");
+    const double spinning_s = pt_finding_number_or_0(finding, metrics, "neighbours.spinning_s");
+    if (spinning_s > 0)
+        pt_finding_add_evidence(finding, "main_spinning_s", pt_real(spinning_s));
     if (left) {
         finding->title = "Processes of an earlier stage, or other programs, used the CPUs";
         finding->remedy = "let the earlier stage end what it starts, or wait for it";

@@ -105,6 +105,16 @@ static double imports_s(const struct pt_general *row, const struct pt_findings *
     return 0;
 }
 
+/* It computes nothing where it spins until those have come that other programs keep from the CPUs. */
+static double spinning_s(const struct pt_general *row, const struct pt_findings *findings,
+                         const struct pt_finding *general, const struct pt_metrics *metrics)
+{
+    for (size_t i = 0; row->part == PT_PART_computing && i < findings->n; i++)
+        if (findings->items[i].stage == general->stage && !strcmp(findings->items[i].rule, "noisy_neighbour"))
+            return pt_finding_number_or_0(general, metrics, "neighbours.spinning_s");
+    return 0;
+}
+
 /* ---- those who are waited for ---- */
 
 /* What the direct blockers of the main thread, and of those of its process that it waits for, did meanwhile, in
@@ -289,12 +299,16 @@ static void say_what_computes(struct pt_finding *finding, bool is_one_thread, do
 }
 
 /* With what other programs took: there is nothing to divide work among. A CPU on which a pool's thread looks for work
- * may do some. */
+ * may do some; not where it does so because others keep the rest of the pool from the CPUs. */
 static bool are_cpus_busy(const struct pt_profile *profile, const struct pt_finding *finding)
 {
+    const struct pt_metrics *metrics = &profile->metrics;
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
-    return pt_finding_number(finding, &profile->metrics, "neighbours.full_s") -
-               pt_looking_for_work_s(profile, finding) >=
+    const double for_others_s = pt_finding_number_or_0(finding, metrics, "neighbours.spinning_s");
+    const double main_s = pt_finding_number_or_0(finding, metrics, "cpu.spinning_main_s");
+    const double for_others = main_s > 0 ? for_others_s / main_s : 0;
+    return pt_finding_number(finding, metrics, "neighbours.full_s") -
+               (1 - for_others) * pt_looking_for_work_s(profile, finding) >=
            MOST_OF_IT * wall_s;
 }
 
@@ -409,8 +423,9 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     const struct meanwhile meanwhile = meanwhile_of(profile, finding);
     const double stretch = pt_stretch_of(profile, finding);
     const double importing_s = imports_s(row, findings, finding, metrics);
+    const double apart_s = importing_s + spinning_s(row, findings, finding, metrics);
     const double took_s =
-        fmax(0, all_s - importing_s) * stretch - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
+        fmax(0, all_s - apart_s) * stretch - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
     if (!(wall_s > 0) || !(took_s >= PT_LARGE_PART * wall_s) || is_told(row, findings, finding))
         return false;
     finding->time_s = took_s / stretch;

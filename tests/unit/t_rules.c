@@ -291,6 +291,31 @@ static void what_no_rule_explains_has_a_word(void **state)
     free_world(w);
 }
 
+/* A pool's threads spin until the others have come: of what the program computed that is none where others kept those
+ * from the CPUs, and then there is no CPU to divide work among, although its threads look for some. */
+static void spinning_beside_others_is_no_work(void **state)
+{
+    (void)state;
+    for (int is_noisy = 0; is_noisy < 2; is_noisy++) {
+        struct world *w = new_world(28);
+        set(w, "time.computing_s", 17);
+        set(w, "time.runnable_s", 10);
+        set(w, "cpu.spinning_s", 16);
+        set(w, "cpu.spinning_main_s", 8);
+        set(w, "neighbours.full_s", 28);
+        set(w, "neighbours.cpu_percent", is_noisy ? 40 : 0);
+        set(w, "neighbours.cost_s", is_noisy ? 18 : 0);
+        set(w, "neighbours.spinning_s", is_noisy ? 8 : 0);
+        pt_judge(&w->profile, &w->findings);
+        const struct pt_finding *computing = find(w, "one_thread_computes");
+        assert_non_null(computing);
+        assert_int_equal(!!find(w, "noisy_neighbour"), is_noisy);
+        assert_int_equal(!!strstr(computing->remedy, "no CPU was idle"), is_noisy);
+        assert_true(fabs(computing->time_s - (is_noisy ? 17 - 8 : 17)) < 1e-9);
+        free_world(w);
+    }
+}
+
 /* A first run reads what it is made of. */
 static void modules_that_are_read_once_are_no_problem(void **state)
 {
@@ -471,6 +496,7 @@ int main(void)
         cmocka_unit_test(a_librarys_generator_is_of_its_only_caller),
         cmocka_unit_test(what_no_rule_explains_has_a_word),
         cmocka_unit_test(each_part_has_a_general_finding),
+        cmocka_unit_test(spinning_beside_others_is_no_work),
         cmocka_unit_test(modules_that_are_read_once_are_no_problem),
         cmocka_unit_test(who_computes_is_waited_for_without_a_promise),
         cmocka_unit_test(what_servers_of_the_run_compute_is_no_gain_of_more_requests),
