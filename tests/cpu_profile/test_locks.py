@@ -57,7 +57,7 @@ class Locks(CpuCase):
         number = report["findings"].index(finding) + 1
         # Others wait a little, too: the keeper for the main thread, the longer the busier the machine.
         self.assertRegex(" ".join(self.ask("report", "--finding", str(number), run).split()),
-                         rf"main \(lock\.c:{line}\)(, 9\d % of that time of all threads)?; held in burn_while_held .*, by keeper \(thread \d+\): mutex 0x[0-9a-f]+")
+                         rf"main \(lock\.c:{line}\)(, 9\d % of that time of all threads)?; mutex held in burn_while_held .*, by keeper \(thread \d+\): 0x[0-9a-f]+")
 
 
 if __name__ == "__main__":

@@ -86,7 +86,10 @@ static const char *object_of(const struct pt_build *b, const struct pt_finding *
         return pt_doc_format(b->doc, "barrier %s, where %s mostly comes last", object, last);
     if (!object || !holder || !strcmp(holder, "unknown"))
         return object;
-    /* A line of a terminal is cut at its end: the code comes before the address. */
+    /* A line of a terminal is cut at its end: the address comes last, what it is of first. */
+    const char *address = strstr(object, " 0x");
+    if (in && *in != '[' && address)
+        return pt_doc_format(b->doc, "%.*s held in %s, by %s:%s", (int)(address - object), object, in, holder, address);
     if (in && *in != '[')
         return pt_doc_format(b->doc, "held in %s, by %s: %s", in, holder, object);
     return pt_doc_format(b->doc, "%s, held mostly by %s", object, holder);
