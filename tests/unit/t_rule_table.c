@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "rules/general.h"
+#include "rules/remedy.h"
 #include "rules/rule.h"
 #include "rule_cases.h"
 
@@ -347,12 +349,43 @@ static void every_case_is_of_a_rule(void **state)
     }
 }
 
+static bool is_named(const char *id, const char *name, size_t n)
+{
+    return strlen(id) == n && !strncmp(id, name, n);
+}
+
+static bool is_rule(const char *name, size_t n)
+{
+    bool is = false;
+    for (size_t i = 0; pt_rules[i].id; i++)
+        is |= is_named(pt_rules[i].id, name, n);
+    for (size_t i = 0; pt_generals[i].id; i++)
+        is |= is_named(pt_generals[i].id, name, n);
+    return is;
+}
+
+static void remedies_are_sound(void **state)
+{
+    (void)state;
+    for (const struct pt_remedy *row = pt_remedies; row->rules; row++) {
+        assert_true(*row->patterns && *row->remedy && strlen(row->remedy) < 140);
+        assert_true(*row->patterns != '|' && !strstr(row->patterns, "||"));
+        for (const char *at = row->rules; *at; at += strspn(at, " ")) {
+            const size_t n = strcspn(at, " ");
+            if (!is_rule(at, n))
+                fail_msg("remedies.def: there is no rule %.*s", (int)n, at);
+            at += n;
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_case_fires_and_is_silent),
         cmocka_unit_test(every_rule_has_both_cases),
         cmocka_unit_test(every_case_is_of_a_rule),
+        cmocka_unit_test(remedies_are_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

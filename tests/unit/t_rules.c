@@ -13,7 +13,6 @@
 
 #include "analysis/analysis.h"
 #include "rules/general.h"
-#include "rules/remedy.h"
 #include "rules/rule.h"
 
 struct world {
@@ -450,40 +449,9 @@ static void the_wait_for_all_ranks_is_no_polling(void **state)
     }
 }
 
-static bool is_named(const char *id, const char *name, size_t n)
-{
-    return strlen(id) == n && !strncmp(id, name, n);
-}
-
-static bool is_rule(const char *name, size_t n)
-{
-    bool is = false;
-    for (size_t i = 0; pt_rules[i].id; i++)
-        is |= is_named(pt_rules[i].id, name, n);
-    for (size_t i = 0; pt_generals[i].id; i++)
-        is |= is_named(pt_generals[i].id, name, n);
-    return is;
-}
-
-static void remedies_are_sound(void **state)
-{
-    (void)state;
-    for (const struct pt_remedy *row = pt_remedies; row->rules; row++) {
-        assert_true(*row->patterns && *row->remedy && strlen(row->remedy) < 140);
-        assert_true(*row->patterns != '|' && !strstr(row->patterns, "||"));
-        for (const char *at = row->rules; *at; at += strspn(at, " ")) {
-            const size_t n = strcspn(at, " ");
-            if (!is_rule(at, n))
-                fail_msg("remedies.def: there is no rule %.*s", (int)n, at);
-            at += n;
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(remedies_are_sound),
         cmocka_unit_test(rows_are_sound),
         cmocka_unit_test(a_gain_never_exceeds_the_wall_time),
         cmocka_unit_test(small_gains_are_hidden),

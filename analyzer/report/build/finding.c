@@ -71,6 +71,15 @@ static bool is_of_code(const struct pt_table *table)
     return !strcmp(table->columns[0].key, "function") || !strcmp(table->columns[0].key, "phase");
 }
 
+/* A line of a terminal is cut at its end: the address comes last, what it is of first. */
+static const char *held_in(const struct pt_build *b, const char *lock, const char *holder, const char *in)
+{
+    const char *address = strstr(lock, " 0x");
+    return address
+               ? pt_doc_format(b->doc, "%.*s held in %s, by %s:%s", (int)(address - lock), lock, in, holder, address)
+               : pt_doc_format(b->doc, "held in %s, by %s: %s", in, holder, lock);
+}
+
 /* What it is about, by the first of its rows: a file, a host, a lock and who holds it. A process says something where
  * no place does. */
 static const char *object_of(const struct pt_build *b, const struct pt_finding *of)
@@ -86,12 +95,8 @@ static const char *object_of(const struct pt_build *b, const struct pt_finding *
         return pt_doc_format(b->doc, "barrier %s, where %s mostly comes last", object, last);
     if (!object || !holder || !strcmp(holder, "unknown"))
         return object;
-    /* A line of a terminal is cut at its end: the address comes last, what it is of first. */
-    const char *address = strstr(object, " 0x");
-    if (in && *in != '[' && address)
-        return pt_doc_format(b->doc, "%.*s held in %s, by %s:%s", (int)(address - object), object, in, holder, address);
     if (in && *in != '[')
-        return pt_doc_format(b->doc, "held in %s, by %s: %s", in, holder, object);
+        return held_in(b, object, holder, in);
     return pt_doc_format(b->doc, "%s, held mostly by %s", object, holder);
 }
 
