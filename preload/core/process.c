@@ -50,6 +50,7 @@ void pt_process_note_end(enum pt_process_state state, int status)
 static void note_exit(int status, void *unused)
 {
     (void)unused;
+    is_exit_watched = 0; /* called once, maybe for a vfork child: its parent's exit() comes later */
     if (!pt_process_is_vfork_child())
         pt_process_note_end(PT_PROCESS_EXITED, status & 0xff);
 }

@@ -31,3 +31,46 @@ PT_NOINLINE int pt_may_call(void)
         pt_switches.frozen = 1;
     return !pt_switches.frozen;
 }
+
+/* ---- a sandbox of a vfork child ---- */
+
+/* A vfork child has closed it, in its parent's memory: the storage that it runs on, its parent thread's; NULL = none.
+ * Another thread that ends does not speak for it. One that is killed before it leaves keeps its parent frozen. */
+static const void *vfork_child_on;
+
+static const void *own_storage(void)
+{
+    const pt_u32 mark = pt_local_mark();
+    return mark == PT_LOCAL_OURS || mark == PT_LOCAL_SEALED ? &pt_local : 0;
+}
+
+void pt_sandbox_is_vfork_childs(void)
+{
+    vfork_child_on = own_storage();
+}
+
+void pt_sandbox_is_nobodys(void)
+{
+    vfork_child_on = 0;
+}
+
+int pt_sandbox_is_of_vfork_child(void)
+{
+    return vfork_child_on && vfork_child_on == own_storage();
+}
+
+int pt_sandbox_vfork_child_leaves(void)
+{
+    const int is_own = pt_sandbox_is_of_vfork_child();
+    if (is_own) {
+        vfork_child_on = 0;
+        pt_switches.frozen = 0;
+    }
+    return is_own;
+}
+
+void pt_sandbox_vfork_child_stays(void)
+{
+    pt_sandbox_is_vfork_childs();
+    pt_switches.frozen = 1;
+}

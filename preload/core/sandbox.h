@@ -18,6 +18,16 @@ int pt_may_call(void);
 /* From now on, this is the kernel's answer where no filter has come. Constructor. */
 void pt_sandbox_remember(void);
 
+/* The caller is a vfork child that closes a filter, in its parent's memory; or the kernel refused it. */
+void pt_sandbox_is_vfork_childs(void);
+void pt_sandbox_is_nobodys(void);
+/* Whether this is a vfork child in a filter of its own: who it is cannot be asked any more. */
+int pt_sandbox_is_of_vfork_child(void);
+/* A vfork child is about to leave its parent's memory: a filter that it has closed is its own. 1 = it has. */
+int pt_sandbox_vfork_child_leaves(void);
+/* It could not leave. */
+void pt_sandbox_vfork_child_stays(void);
+
 #pragma GCC visibility pop
 
 #endif

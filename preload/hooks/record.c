@@ -80,7 +80,8 @@ void pt_fd_vfork_child_leaves(void)
 
 static PT_NOINLINE void half_is_new(void)
 {
-    if (pt_image && pt_may_call() && (pt_u32)pt_syscall0(SYS_getpid) != pt_image->pid)
+    if (pt_sandbox_is_of_vfork_child() ||
+        (pt_image && pt_may_call() && (pt_u32)pt_syscall0(SYS_getpid) != pt_image->pid))
         pt_fd_vfork_child_leaves();
 }
 

@@ -12,6 +12,10 @@ class LockFaults(FaultCase):
     def test_results(self):
         self.check(["lock_results"], modes=("sampled",))
 
+    def test_flush_of_a_stream_that_is_held(self):
+        """An empty stream's flush is no event, and a wait of 0.2 s in one was none, too."""
+        self.check(["flush_that_waits"], modes=BOTH)
+
     def test_t13_cancelled_and_jumped_out(self):
         self.check(["lock_cancelled"], modes=BOTH)
 

@@ -124,10 +124,12 @@ class ProcessFaults(FaultCase):
     def test_t38_ways_to_die(self):
         ways = {"return": 0, "exit": 5, "_exit": 7, "_Exit": 7, "quick_exit": 8, "raw": 4, "abort": -signal.SIGABRT,
                 "segv": -signal.SIGSEGV, "trap": -signal.SIGILL, "term": -signal.SIGTERM, "kill": -signal.SIGKILL,
-                "exec": 6, "main-thread-exit": 0, "thread-_exit": 9}
+                "exec": 6, "main-thread-exit": 0, "thread-_exit": 9, "vfork-exit": 5}
         for way, status in ways.items():
             with self.subTest(way=way):
-                self.check(["ways_to_die", way], status=status, modes=BOTH)
+                trace = self.check(["ways_to_die", way], status=status, modes=BOTH)
+                if status >= 0 and trace and way != "exec":
+                    self.assertEqual([process["exit"] for process in trace.processes()], [f"exit {status}"])
 
     def test_t38_real_programs(self):
         deaths = {

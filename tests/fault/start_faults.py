@@ -130,8 +130,8 @@ class StartFaults(FaultCase):
                         self.check([*before, self.host(host), way], modes=BOTH, claims=not before)
 
     def test_f1_filter_of_a_vfork_child(self):
-        """300 events of the parent were dropped."""
-        for argv in (["vfork_filter"], ["vfork_filter", "fails first"]):
+        """300 events of the parent were dropped; the end of another thread, by number, opened the child's sandbox, and it was killed."""
+        for argv in (["vfork_filter"], ["vfork_filter", "fails first"], ["vfork_filter", "beside", "a thread that ends"]):
             self.check(argv, modes=BOTH)
 
     # ---- names and descriptors ----

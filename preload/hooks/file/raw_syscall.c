@@ -22,7 +22,7 @@ PT_REAL(long, syscall, (long number, long a, long b, long c, long d, long e, lon
 
 #define NUMBERS 512
 enum { LANDLOCK_RESTRICT_SELF = 446 }; /* Linux 5.13: older headers do not have it */
-enum { PASSES, IS_RECORDED, LEAVES_FILES, ENDS };
+enum { PASSES, IS_RECORDED, LEAVES_FILES, ENDS, BECOMES };
 __attribute__((used)) static const pt_u8 what_to_do[NUMBERS] = {
     [SYS_close] = IS_RECORDED,
     [SYS_seccomp] = IS_RECORDED,
@@ -39,6 +39,8 @@ __attribute__((used)) static const pt_u8 what_to_do[NUMBERS] = {
     [LANDLOCK_RESTRICT_SELF] = LEAVES_FILES,
     [SYS_exit_group] = ENDS,
     [SYS_exit] = ENDS,
+    [SYS_execve] = BECOMES,
+    [SYS_execveat] = BECOMES,
 #define RAW(number, record) [SYS_##number] = IS_RECORDED,
 #include "file_io_raw.def"
 #include "metadata_raw.def"
@@ -83,9 +85,11 @@ __attribute__((used)) static long watched_syscall(long number, long a, long b, l
         pt_exiting_by_number(number == SYS_exit_group, (int)a);
         return real_syscall(number, a, b, c, d, e, f);
     }
+    if (what_to_do[number] == BECOMES)
+        pt_becoming_by_number();
     if (what_to_do[number] == LEAVES_FILES)
         pt_leaving_files();
-    if (what_to_do[number] == LEAVES_FILES || !pt_switches.io)
+    if (what_to_do[number] == BECOMES || what_to_do[number] == LEAVES_FILES || !pt_switches.io)
         return real_syscall(number, a, b, c, d, e, f);
     if (number == SYS_close)
         return recorded_close(number, a);

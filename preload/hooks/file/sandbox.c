@@ -17,14 +17,11 @@
 
 CUSTOM_RAW(int, prctl, (int option, long a, long b, long c, long d), (option, a, b, c, d))
 
-/* A vfork child has closed it, in its parent's memory. One that is killed before it leaves keeps its parent frozen. */
-static int is_of_vfork_child;
-
 static struct pt_sandbox closing(int is_filter)
 {
     const int is_new = is_filter && !pt_switches.frozen;
     if (is_new && pt_process_is_vfork_child())
-        is_of_vfork_child = 1;
+        pt_sandbox_is_vfork_childs();
     if (is_filter && pt_switches.user)
         pt_sandbox_prepare(); /* afterwards no file can be made, and a head has no totals */
     const struct pt_sandbox sandbox = {is_filter ? PT_SANDBOX_FILTER : PT_SANDBOX_SEAL, pt_switches.frozen};
@@ -38,28 +35,12 @@ static struct pt_sandbox closing(int is_filter)
 /* Libraries probe for seccomp with calls that must fail (a NULL filter): those restrict nothing. */
 void pt_sandbox_refused(const struct pt_sandbox *sandbox)
 {
-    if (sandbox->kind == PT_SANDBOX_FILTER)
-        pt_switches.frozen = sandbox->was_frozen, is_of_vfork_child &= sandbox->was_frozen;
-    else if (sandbox->kind == PT_SANDBOX_SEAL)
+    if (sandbox->kind == PT_SANDBOX_FILTER) {
+        if (!sandbox->was_frozen)
+            pt_sandbox_is_nobodys();
+        pt_switches.frozen = sandbox->was_frozen;
+    } else if (sandbox->kind == PT_SANDBOX_SEAL)
         pt_thread_unseal();
-}
-
-int pt_sandbox_is_of_vfork_child(void)
-{
-    return is_of_vfork_child;
-}
-
-int pt_sandbox_vfork_child_leaves(void)
-{
-    const int is_own = is_of_vfork_child;
-    if (is_own)
-        is_of_vfork_child = pt_switches.frozen = 0;
-    return is_own;
-}
-
-void pt_sandbox_vfork_child_stays(void)
-{
-    is_of_vfork_child = pt_switches.frozen = 1;
 }
 
 struct pt_sandbox pt_sandbox_prctl(int option, long a)

@@ -20,12 +20,6 @@ struct pt_sandbox pt_sandbox_seccomp(long operation);
 struct pt_sandbox pt_sandbox_prctl(int option, long a);
 /* It was refused: all is as before. */
 void pt_sandbox_refused(const struct pt_sandbox *sandbox);
-/* Whether this is a vfork child in a filter of its own: who it is cannot be asked any more. */
-int pt_sandbox_is_of_vfork_child(void);
-/* A vfork child is about to leave its parent's memory: a filter that it has closed is its own. 1 = it has. */
-int pt_sandbox_vfork_child_leaves(void);
-/* It could not leave. */
-void pt_sandbox_vfork_child_stays(void);
 #pragma GCC visibility pop
 
 #endif

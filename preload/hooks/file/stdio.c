@@ -122,14 +122,18 @@ static int is_empty(const FILE *stream)
 }
 
 /* One that has nothing to do is not recorded: shells make one in each forked child, which would ask the kernel for the
- * name of its output because of it. */
+ * name of its output because of it. It may still wait for a thread that holds the stream. */
 static int flush(FILE *stream, int (*real)(FILE *))
 {
-    if (pt_unlikely(!pt_switches.stdio) || (stream && is_empty(stream)))
+    enum { LEAST_WAIT_TICKS = 1 << 18 }; /* about 0.1 ms */
+    if (pt_unlikely(!pt_switches.stdio))
         return real(stream);
+    const int has_work = !stream || !is_empty(stream);
     const pt_u64 start = pt_clock();
     const int ret = real(stream);
-    stream_done(PT_EV_stdio_flush, start, pt_clock(), stream, ret);
+    const pt_u64 end = pt_clock();
+    if (has_work || end - start >= LEAST_WAIT_TICKS)
+        stream_done(PT_EV_stdio_flush, start, end, stream, ret);
     return ret;
 }
 

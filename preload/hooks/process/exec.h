@@ -10,5 +10,7 @@ void pt_exec_find_functions(void);
 
 /* The process, or the calling thread alone, is about to end itself through syscall(). */
 void pt_exiting_by_number(int is_whole_process, int status);
+/* An exec through syscall() comes, and may fail. */
+void pt_becoming_by_number(void);
 
 #endif

@@ -164,6 +164,12 @@ void pt_exiting_by_number(int is_whole_process, int status)
         vfork_child_leaves();
 }
 
+void pt_becoming_by_number(void)
+{
+    if (pt_switches.io && pt_may_call() && pt_process_is_vfork_child())
+        pt_fd_vfork_child_leaves();
+}
+
 void exit(int status)
 {
     if (exiting(status))

@@ -27,6 +27,29 @@ static void *read_files(void *unused)
     return unused;
 }
 
+static volatile int is_in_sandbox, has_ended;
+
+static void *end_by_number(void *unused)
+{
+    while (!is_in_sandbox)
+        ;
+    has_ended = 1;
+    syscall(SYS_exit, 0);
+    return unused;
+}
+
+/* Enough descriptors that the library would ask who opens them. */
+static void go_on_beside_its_end(void)
+{
+    is_in_sandbox = 1;
+    while (!has_ended)
+        ;
+    for (volatile long spin = 0; spin < 20000000; spin++)
+        ;
+    for (int i = 0; i < READS; i++)
+        close(open("/dev/null", O_RDONLY));
+}
+
 int main(int argc, char **argv)
 {
     struct sock_filter filter[] = {
@@ -39,12 +62,16 @@ int main(int argc, char **argv)
     const int zero = open("/dev/zero", O_RDONLY), null = open("/dev/null", O_RDONLY);
     char byte;
     pthread_t thread;
+    if (argc > 2)
+        MUST(pthread_create(&thread, NULL, end_by_number, NULL) == 0 && pthread_detach(thread) == 0);
     const pid_t pid = vfork();
     if (!pid) {
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
             _exit(1);
         dup2(null, zero); /* its own: the parent's is as it was */
-        if (argc > 1)     /* its first exec fails */
+        if (argc > 2)
+            go_on_beside_its_end();
+        if (argc == 2) /* its first exec fails */
             execl("/nowhere/true", "true", NULL);
         execl("/bin/true", "true", NULL);
         _exit(2);

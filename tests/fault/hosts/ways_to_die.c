@@ -106,6 +106,17 @@ static void way_second(void)
     exit(6);
 }
 
+/* The child of a vfork that cannot start its program ends by exit() in many programs: the handlers run then, in its
+ * parent's memory. */
+static void way_vfork_exit(void)
+{
+    const pid_t pid = vfork();
+    if (!pid)
+        exit(127);
+    wait_for(pid);
+    exit(5);
+}
+
 static void way_return(void)
 {
 }
@@ -130,6 +141,7 @@ static const struct way {
     {"second", way_second, 0},
     {"main-thread-exit", way_main_thread_exit, 2},
     {"thread-_exit", way_thread_exit, 2},
+    {"vfork-exit", way_vfork_exit, 1},
     {"return", way_return, 1},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
