@@ -88,7 +88,7 @@ class Page(PageCase):
         self.assertEqual(folded.count('class="bar"'), 3)
         self.assertIn('aria-label="work 101: Locks 3.00 s, Sleep 2.00 s, Unattributed 1.00 s"', folded)
         self.assertIn("Locks: 3.00 s, 50 % of the thread", folded)
-        text, _ = self.page(self.golden("pipe_wait"))
+        text, _ = self.page(self.golden("one_long_sync"))
         self.assertNotIn("Each thread", text)
 
     def test_one_stage_of_a_pipeline(self):

@@ -144,7 +144,7 @@ class Gpu(ViewerCase):
         _, perfetto, _ = self.both(folder)
         rows = self.ask(perfetto, "select t.name, c.ts, c.value from counter c join track t on c.track_id = t.id "
                         "where t.name like 'train:%' order by 1, 2")[0]
-        self.assertEqual([(name, int(ts) // 10**9, float(value)) for name, ts, value in rows],
+        self.assertEqual([(name, round(int(ts) / 10**9, 6), float(value)) for name, ts, value in rows],
                          [("train: CPU (%)", 2, 80), ("train: CPU (%)", 5, 90.5),
                           ("train: Disk read (bytes per s)", 2, 0), ("train: Disk read (bytes per s)", 3, 1000),
                           ("train: Disk read (bytes per s)", 5, 2000),
