@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/cpu_time/kernel_counts.h"
 #include "facts/facts.h"
 #include "merge/feed.h"
 #include "run_file/read.h"
@@ -150,6 +151,24 @@ static int find_reasons(struct sources *sources, struct pt_session *session, str
     return got;
 }
 
+/* What a hypervisor took is in no sample's time, as in reports. */
+static int bind_to_kernels_count(struct sources *sources, struct pt_session *session, struct pt_error *err)
+{
+    struct pt_event event;
+    struct pt_kernel_counts counts;
+    int got;
+    const struct pt_filter filter = {.categories = PT_CATEGORY_CLOCK};
+    PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, &filter, err);
+    pt_kernel_counts_open(&counts, &sources->ids);
+    while ((got = feed ? feed->next(feed, &event, err) : -1) > 0)
+        if (event.desc->kind == PT_KIND_thread_clock)
+            pt_kernel_counts_read(&counts, &event);
+    if (got >= 0)
+        pt_kernel_counts_settle(&counts, &sources->profiles, NULL);
+    pt_kernel_counts_close(&counts);
+    return got;
+}
+
 /* How many have a profile, or -1. */
 static int open_sources(struct sources *sources, struct pt_session *session, const struct pt_export_options *options,
                         struct pt_error *err)
@@ -193,8 +212,9 @@ int pt_cpu_samples_each(struct pt_session *session, const struct pt_export_optio
     int result = found < 0 ? -1 : 0;
     if (!found)
         result = none_found(options, err);
-    else if (found > 0 && options->off_cpu)
-        result = find_reasons(&sources, session, err);
+    else if (found > 0)
+        result =
+            options->off_cpu ? find_reasons(&sources, session, err) : bind_to_kernels_count(&sources, session, err);
     for (pt_u32 i = 0; result >= 0 && i < sources.profiles.n_stages; i++)
         if (sources.profiles.timelines[i].data)
             show_stage(

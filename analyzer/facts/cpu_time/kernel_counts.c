@@ -141,7 +141,8 @@ void pt_kernel_counts_settle(const struct pt_kernel_counts *counts, struct pt_cp
         if (!cpu->timelines[stage].data)
             continue;
         settle(counts, cpu, stage);
-        pt_cpu_view_weigh(&views[stage]);
+        if (views)
+            pt_cpu_view_weigh(&views[stage]);
     }
 }
 

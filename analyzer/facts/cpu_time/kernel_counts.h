@@ -43,7 +43,8 @@ void pt_kernel_counts_point(struct pt_kernel_counts *counts, const struct pt_eve
 /* A thread_clock. */
 void pt_kernel_counts_read(struct pt_kernel_counts *counts, const struct pt_event *event);
 /* After the last event: the profiles' times on the CPU become those of the kernel's count. What is taken off was time
- * in which the thread could have run: a hypervisor gave its CPU to others. `views`: by stage. */
+ * in which the thread could have run: a hypervisor gave its CPU to others. `views`: by stage; NULL = there is none yet.
+ */
 void pt_kernel_counts_settle(const struct pt_kernel_counts *counts, struct pt_cpu_profiles *cpu,
                              struct pt_cpu_view *views);
 
