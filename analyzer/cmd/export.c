@@ -169,10 +169,12 @@ static struct pt_export_options options_of(const struct pt_exporter *exporter, c
                                       .off_cpu = request->off_cpu};
 }
 
-static bool is_filtered(const struct pt_export_options *options)
+static const char *why_nothing(const struct pt_exporter *exporter, const struct pt_export_options *options)
 {
-    return options->filter.pid || options->filter.stage || options->filter.from_ns || options->filter.until_ns ||
-           options->since_ns;
+    const struct pt_filter *filter = &options->filter;
+    const bool has_filters = filter->pid || filter->stage || filter->from_ns || filter->until_ns || options->since_ns;
+    return exporter->has_stacks && !has_filters ? "no CPU sample was taken: the run was too short, or was not sampled"
+                                                : "no process of the run matches --pid, --stage, --from and --until";
 }
 
 static int write_one(struct pt_session *session, const struct pt_exporter *exporter,
@@ -187,10 +189,7 @@ static int write_one(struct pt_session *session, const struct pt_exporter *expor
     }
     if (!output->summary.processes && session->n_processes) {
         pt_sink_abandon(sink);
-        return pt_fail_code(err, 2, "%s",
-                            is_filtered(options)
-                                ? "no process of the run matches --pid, --stage, --from and --until"
-                                : "no CPU sample was taken: the run was too short, or was not sampled");
+        return pt_fail_code(err, 2, "%s", why_nothing(exporter, options));
     }
     if (pt_sink_close(sink, &output->file, err) < 0) {
         if (err->exit_code == 2)

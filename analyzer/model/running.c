@@ -46,17 +46,13 @@ static bool has_thread(pt_u32 pid, pt_u32 tid)
  * its CPU time, too, has to be small. */
 static bool sleeps_now(pt_u32 pid, pt_u64 lived_ns)
 {
-    enum { FIELDS_TO_USER_TIME = 12, BUSY_SHARE = 10 }; /* from the name's end on; a tenth */
+    enum { STATE = 3, USER_TIME = 14, BUSY_SHARE = 10 /* a tenth */ };
     char text[1024];
     if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/stat", pid, pid) <= 0)
         return false;
-    const char *at = strrchr(text, ')'); /* the name in front of it may hold anything */
-    if (!at || strncmp(at, ") S ", 4) != 0)
-        return false;
-    for (int i = 0; at && i < FIELDS_TO_USER_TIME; i++)
-        at = strchr(at + 1, ' ');
+    const char *state = pt_small_file_stat_field(text, STATE), *times = pt_small_file_stat_field(text, USER_TIME);
     unsigned long long user, kernel;
-    return at && sscanf(at, "%llu %llu", &user, &kernel) == 2 &&
+    return times && *state == 'S' && sscanf(times, "%llu %llu", &user, &kernel) == 2 &&
            (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK) < (double)lived_ns / 1e9 / BUSY_SHARE;
 }
 

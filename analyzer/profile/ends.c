@@ -42,16 +42,13 @@ static bool is_of_this_boot(const struct pt_run_info *run, pt_u64 now_ns)
 /* A later process with the same pid began later. */
 static bool is_alive(double pid, double start_boottime_s)
 {
-    enum { FIELDS_TO_START = 20, MOST_LATE_S = 2 };
+    enum { STATE = 3, START = 22, MOST_LATE_S = 2 };
     char text[1024];
     if (!(pid > 0 && pid < INT32_MAX) || pt_small_file_peek(text, sizeof text, "/proc/%d/stat", (int)pid) <= 0)
         return false;
-    const char *at = strrchr(text, ')'); /* the name in front of it may hold anything */
-    if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
-        return false;
-    for (int i = 0; at && i < FIELDS_TO_START; i++)
-        at = strchr(at + 1, ' ');
-    return at && fabs(strtod(at, NULL) / (double)sysconf(_SC_CLK_TCK) - start_boottime_s) < MOST_LATE_S;
+    const char *state = pt_small_file_stat_field(text, STATE), *start = pt_small_file_stat_field(text, START);
+    return start && *state != 'Z' && *state != 'X' &&
+           fabs(strtod(start, NULL) / (double)sysconf(_SC_CLK_TCK) - start_boottime_s) < MOST_LATE_S;
 }
 
 void pt_run_find_running(struct pt_run_info *run)

@@ -43,13 +43,11 @@ static double now_of_ms(pt_u32 cpu)
 
 static bool read_cpu(const struct pt_look_thread *thread, pt_u32 *ret_cpu)
 {
+    enum { LAST_CPU = 39 };
     char text[1024];
     if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/stat", thread->process->pid, thread->tid) <= 0)
         return false;
-    enum { FIELDS_TO_CPU = 37 };
-    const char *at = strrchr(text, ')'); /* the name in front of it may hold anything */
-    for (int i = 0; at && i < FIELDS_TO_CPU; i++)
-        at = strchr(at + 1, ' ');
+    const char *at = pt_small_file_stat_field(text, LAST_CPU);
     *ret_cpu = at ? (pt_u32)strtoul(at, NULL, 10) : MOST_CPUS;
     return *ret_cpu < MOST_CPUS;
 }

@@ -81,6 +81,11 @@ def main():
     headers = tool("readelf", "-W", "-l", LIBRARY)
     if re.search(r"GNU_STACK.*RWE", headers):
         problems.append("asks for an executable stack")
+    frames = re.search(r"\.eh_frame\s+PROGBITS\s+\S+\s+([0-9a-f]+)\s+([0-9a-f]+)", tool("readelf", "-W", "-S", LIBRARY))
+    with open(LIBRARY, "rb") as file:
+        file.seek(int(frames.group(1), 16) + int(frames.group(2), 16))
+        if file.read(4) != bytes(4):  # without gcc's start files, which bring them
+            problems.append("no zeros behind .eh_frame: an unwinder that reads it through would not find its end")
     tls = re.search(r"^\s*TLS\s+\S+\s+\S+\s+\S+\s+\S+\s+(0x[0-9a-f]+)", headers, re.M)
     tls_bytes = int(tls.group(1), 16) if tls else 0
     if tls_bytes > MAX_TLS_BYTES:
