@@ -225,7 +225,7 @@ static void put_program(struct pt_str *out, const struct pt_build *b, const stru
     pt_str_char(out, '.');
     const struct pt_value of = pt_build_metric(b, stage->index, "account.of");
     if (of.type == PT_VALUE_TEXT)
-        pt_str_printf(out, " The times are those of %s, which only waits.", of.text);
+        pt_str_printf(out, " The times are those of %s, which then only waits.", of.text);
     put_doing(out, b, stage);
 }
 
