@@ -24,22 +24,23 @@ enum pt_stack_cost {
     PT_STACK_FORWARD_S,   /* of that of steps, outside of backward passes, which do again what the forward ones did */
     PT_STACK_PREPARING_S, /* of steps, outside of a framework's operations */
     PT_STACK_CRITICAL_S,  /* of steps, those of the critical thread that computes most */
-    PT_STACK_CRITICAL_OWN_S, /* of that, outside of a framework's operations */
-    PT_STACK_TRAINING_S,     /* of the critical ones, those from the first of its training to the last */
-    PT_STACK_TRAINING_OWN_S, /* of that, outside of a framework's operations */
-    PT_STACK_BESIDE_S,       /* of training, outside of loaders, modules, backward passes and optimizers */
-    PT_STACK_BEHIND_S,       /* of that, called behind the backward pass of each step */
-    PT_STACK_BEHIND_OWN_S,   /* of that, outside of operations on tensors */
-    PT_STACK_IN_CALLS_S,     /* of training, in recorded calls */
-    PT_STACK_BACKWARD_S,     /* of the critical ones, in backward passes */
-    PT_STACK_FETCH_S,        /* of the steps, where a data loader without workers reads samples */
-    PT_STACK_CALL_S,         /* in recorded calls of a part of the time account, waiting or running */
-    PT_STACK_MAIN_CALL_S,    /* of it, the main thread's */
-    PT_STACK_MAINS_CALL_S,   /* of it, the main threads' of all processes */
-    PT_STACK_LAST_CALL_S,    /* in those calls, but for who waits for a process that itself runs commands */
-    PT_STACK_READ_AGAIN_S,   /* to read files again: where they are read, or the commands started that do */
-    PT_STACK_WORKER_S,       /* on a CPU, or in such calls: the main threads' of workers */
-    PT_STACK_RANK_S,         /* of both, what the late rank's main thread has more than those of the others */
+    PT_STACK_CRITICAL_OWN_S,      /* of that, outside of a framework's operations */
+    PT_STACK_TRAINING_S,          /* of the critical ones, those from the first of its training to the last */
+    PT_STACK_TRAINING_OWN_S,      /* of that, outside of a framework's operations */
+    PT_STACK_BESIDE_S,            /* of training, outside of loaders, modules, backward passes and optimizers */
+    PT_STACK_BEHIND_S,            /* of that, called behind the backward pass of each step */
+    PT_STACK_BEHIND_OWN_S,        /* of that, outside of operations on tensors */
+    PT_STACK_IN_CALLS_S,          /* of training, in recorded calls */
+    PT_STACK_CRITICAL_IN_CALLS_S, /* of the critical ones, in recorded calls */
+    PT_STACK_BACKWARD_S,          /* of the critical ones, in backward passes */
+    PT_STACK_FETCH_S,             /* of the steps, where a data loader without workers reads samples */
+    PT_STACK_CALL_S,              /* in recorded calls of a part of the time account, waiting or running */
+    PT_STACK_MAIN_CALL_S,         /* of it, the main thread's */
+    PT_STACK_MAINS_CALL_S,        /* of it, the main threads' of all processes */
+    PT_STACK_LAST_CALL_S,         /* in those calls, but for who waits for a process that itself runs commands */
+    PT_STACK_READ_AGAIN_S,        /* to read files again: where they are read, or the commands started that do */
+    PT_STACK_WORKER_S,            /* on a CPU, or in such calls: the main threads' of workers */
+    PT_STACK_RANK_S,              /* of both, what the late rank's main thread has more than those of the others */
     PT_STACK_ALLOCATED_BYTES,
     PT_STACK_HELD_BYTES,    /* of it, what lived when the memory of its process was at its peak */
     PT_STACK_GROWTH_BYTES,  /* of it, what stayed while the memory of its process grew */

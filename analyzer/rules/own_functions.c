@@ -37,7 +37,7 @@ static bool is_outermost(const char *function)
 struct search {
     struct pt_own_functions *functions;
     struct pt_metrics *metrics;
-    enum pt_stack_cost cost, own_cost;
+    enum pt_stack_cost cost, own_cost, calls_cost;
     struct pt_map by_frame; /* the addresses of a function and its file -> index, plus 1 */
     struct pt_map
         by_library; /* those of a library's function -> index of the only one that calls it, plus 1; SEVERAL */
@@ -135,7 +135,7 @@ static void add_to_one(const struct search *search, const struct pt_stack *stack
     function->with_s += stack->cost[search->cost];
     function->called_s += stack->cost[search->cost];
     function->beside_s += stack->cost[search->own_cost];
-    function->in_calls_s += stack->cost[PT_STACK_IN_CALLS_S];
+    function->in_calls_s += stack->cost[search->calls_cost];
     function->loading_s += stack->cost[PT_STACK_FETCH_S];
 }
 
@@ -161,7 +161,7 @@ static void add_stack(struct search *search, const struct pt_stack *stack)
         function->beside_s += stack->cost[search->own_cost];
         function->behind_s += stack->cost[PT_STACK_BEHIND_S];
         function->behind_own_s += stack->cost[PT_STACK_BEHIND_OWN_S];
-        function->in_calls_s += stack->cost[PT_STACK_IN_CALLS_S];
+        function->in_calls_s += stack->cost[search->calls_cost];
         function->loading_s += stack->cost[PT_STACK_FETCH_S];
         function->backward_s += stack->cost[PT_STACK_BACKWARD_S];
         function->modules_s += is_in_module(stack, i) ? stack->cost[search->cost] : 0;
@@ -176,7 +176,8 @@ void pt_own_functions(struct pt_profile *profile, pt_i64 stage, bool in_training
     struct search search = {.functions = ret_functions,
                             .metrics = &profile->metrics,
                             .cost = in_training ? PT_STACK_TRAINING_S : PT_STACK_CRITICAL_S,
-                            .own_cost = in_training ? PT_STACK_TRAINING_OWN_S : PT_STACK_CRITICAL_OWN_S};
+                            .own_cost = in_training ? PT_STACK_TRAINING_OWN_S : PT_STACK_CRITICAL_OWN_S,
+                            .calls_cost = in_training ? PT_STACK_IN_CALLS_S : PT_STACK_CRITICAL_IN_CALLS_S};
     for (size_t i = 0; i < profile->stacks.n; i++)
         if ((pt_i64)profile->stacks.items[i].stage == stage)
             note_libraries(&search, &profile->stacks.items[i]);

@@ -70,6 +70,21 @@ struct pt_read_again pt_read_again_in(const struct pt_profile *profile, pt_i64 s
     return !are_read_in_each_epoch && most.share >= 0.5 ? most : (struct pt_read_again){0};
 }
 
+double pt_opens_in(const struct pt_profile *profile, pt_i64 stage, const char *file, const char *function)
+{
+    const struct pt_table *files = pt_view_rows(&profile->metrics, (pt_u32)stage, PT_VIEW_files);
+    double all = 0, its = 0;
+    for (size_t i = 0; files && i < files->n_rows; i++) {
+        const struct pt_value at = pt_table_cell(files, i, "python_place");
+        const double opens = fmax(pt_value_number(pt_table_cell(files, i, "opens")), 0);
+        all += opens;
+        its += at.type == PT_VALUE_TEXT && is_place_in(at.text, file, function) ? opens : 0;
+    }
+    const double calls =
+        pt_value_number(pt_metrics_get(&profile->metrics, pt_scope_stage((pt_u32)stage), "io.open.calls"));
+    return all > 0 ? its * fmax(calls / all, 1) : 0;
+}
+
 double pt_opens_of_one_file_in(const struct pt_profile *profile, pt_i64 stage, const char *file, const char *function)
 {
     const struct pt_table *files = pt_view_rows(&profile->metrics, (pt_u32)stage, PT_VIEW_files);

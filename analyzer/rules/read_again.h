@@ -20,6 +20,10 @@ struct pt_read_again {
 struct pt_read_again pt_read_again_in(const struct pt_profile *profile, pt_i64 stage, const char *file,
                                       const char *function);
 
+/* How often it opens files, all that it opens. Of more files than the table has the rest is shared out as its rows are.
+ * 0 = it opens none, or nobody knows. */
+double pt_opens_in(const struct pt_profile *profile, pt_i64 stage, const char *file, const char *function);
+
 /* How often it opens the same file for each process of the stage; 0 = it opens none, or nobody knows. */
 double pt_opens_of_one_file_in(const struct pt_profile *profile, pt_i64 stage, const char *file, const char *function);
 

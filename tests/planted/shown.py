@@ -31,6 +31,7 @@ WITHOUT_GAIN = {
     "steps_wait_for_data": "stands below the rules that say why the data is late, of which each has a program",
     "batches_of_one": PHASES + "; a program of such steps is `tiny_operations`",
     "skipped_steps": PHASES, "stolen_cpus": "of the host: no program can change it",
+    "unfused_optimizer": "needs a current PyTorch: program `optimizer` of tests/torch, with its gain",
     "recompiles": PHASES + ": a compiler would have to be there", "compiling": PHASES + ": a compiler would have to be there",
     "gpu_large_gaps": NO_GPU, "gpu_launch_bound": NO_GPU, "gpu_pageable_copies": NO_GPU, "gpu_synchronous_copies": NO_GPU, "gpu_module_load": NO_GPU,
     "gpu_values_one_by_one": NO_GPU,

@@ -163,8 +163,6 @@ static const struct {
      2},
     {"pickled_data", {{"pickling.polls_s", 5}, {"time.data_wait_s", 3}, {"pickling.dumps_s", 2}}, 0.9},
     {"pickled_data", {{"pickling.workers_s", 2}, {"time.data_wait_s", 3}}, 0.9},
-    {"parsed_again", {{"time.computing_s", 5}, {"reader.read_again_bytes", 1e7}, {"reader.own_s", 2}}, 0.2},
-    {"parsed_again", {{"time.computing_s", 5}, {"reader.own_s", 2}, {"reader.read_again_bytes", 1e7}}, 0},
     {"beside_the_steps", {{"training.total_s", 5}, {"caller.beside_s", 2}, {"training.other_s", 3}}, 0.7},
     {"beside_the_steps", {{"training.other_s", 3}, {"caller.beside_s", 2}, {"training.total_s", 5}}, 21},
     /* it is what it waits for */

@@ -203,6 +203,27 @@ static bool set_of_patterns(struct pt_profile *profile, const char *name, double
     return true;
 }
 
+/* Seconds in a step of Adam, of a PyTorch with fused kernels for CPUs or without. True = that was no metric. */
+static bool set_of_optimizer(struct pt_profile *profile, const char *name, double value)
+{
+    static const struct pt_stack_frame frames[] = {
+        {.function = "_single_tensor_adam",
+         .file = "/lib/torch/optim/adam.py",
+         .flags = PT_FRAME_OF_PYTHON | PT_FRAME_SERVES},
+        {.function = "_disable_dynamo_if_unsupported.<locals>.wrapper.<locals>.maybe_fallback",
+         .file = "/lib/torch/optim/optimizer.py",
+         .flags = PT_FRAME_OF_PYTHON | PT_FRAME_SERVES},
+        {.function = "train", .file = "/app/train.py", .line = 20, .flags = PT_FRAME_OF_PYTHON}};
+    const struct pt_stack_frame old[] = {frames[0], frames[2]};
+    const bool is_old = !strcmp(name, "optimizer.old_s");
+    if (!is_old && strcmp(name, "optimizer.fallback_s") != 0)
+        return false;
+    struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, is_old ? old : frames, is_old ? 2 : 3);
+    stack->part = PT_STACK_ANY_PART;
+    stack->cost[PT_STACK_STEPS_S] = value;
+    return true;
+}
+
 /* Seconds in which workers of a loader make batches, of a stream or of a list. True = that was no metric. */
 static bool set_of_fetcher(struct pt_profile *profile, const char *name, double value)
 {
@@ -266,7 +287,8 @@ static bool fires(const char *rule, const struct figure *figures, double last)
             !set_of_reader(&profile, figures[i].metric, value) && !set_of_caller(&profile, figures[i].metric, value) &&
             !set_of_pickling(&profile, figures[i].metric, value) && !set_of_line(&profile, figures[i].metric, value) &&
             !set_of_model(&profile, figures[i].metric, value) && !set_of_patterns(&profile, figures[i].metric, value) &&
-            !set_of_fetcher(&profile, figures[i].metric, value))
+            !set_of_fetcher(&profile, figures[i].metric, value) &&
+            !set_of_optimizer(&profile, figures[i].metric, value))
             pt_metrics_set(&profile.metrics, pt_scope_stage(0), figures[i].metric, pt_real(value));
     }
     pt_judge(&profile, &findings);

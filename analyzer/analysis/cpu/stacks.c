@@ -184,6 +184,7 @@ static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *
         double *cost = cost_at(sums, frame, PT_STACK_ANY_PART);
         cost[PT_STACK_CRITICAL_S] += s;
         cost[PT_STACK_CRITICAL_OWN_S] += is_own ? s : 0;
+        cost[PT_STACK_CRITICAL_IN_CALLS_S] += state->part ? s : 0;
         cost[PT_STACK_BACKWARD_S] += codes[frame] & PT_IN_BACKWARD ? s : 0;
         /* Set-up prepares nothing for a step. The same samples are in it with the weight that all threads have. */
         take(&cost[PT_STACK_PREPARING_S], is_own && state->start_ns < training.start_ns, view->shared_s[critical]);

@@ -131,6 +131,17 @@ def cells():
         optimizer.step()
 
 
+def optimizer():
+    """A recommender, of whose table each step uses 256 rows of 200,000 and updates all of them."""
+    table, head = torch.nn.Embedding(200_000, 32), torch.nn.Linear(32, 1)
+    adam = torch.optim.Adam([*table.parameters(), *head.parameters()], fused=True if FIXED else None)
+    for step in range(80):
+        adam.zero_grad()
+        rows = torch.arange(256) * 701 % 200_000 + step
+        head(table(rows % 200_000)).square().mean().backward()
+        adam.step()
+
+
 def checkpoints():
     trainer = Trainer(64, 128)
     for _ in range(300):
