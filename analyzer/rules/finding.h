@@ -21,19 +21,20 @@ enum pt_place_kind {
     PT_PLACE_READ_AGAIN, /* reads of files that were read before */
     PT_PLACE_IMPORT,     /* waits for files of modules */
     PT_PLACE_CPU,
-    PT_PLACE_STEPS,      /* what a training computes, without what it starts with */
-    PT_PLACE_FORWARD,    /* of it, what is no backward pass: that does again what was called here */
-    PT_PLACE_PREPARING,  /* of what a training computes, what is not the model */
-    PT_PLACE_IMPORTING,  /* who imports, or ends */
-    PT_PLACE_TRAINING,   /* of a training, from its first step to its last */
-    PT_PLACE_BESIDE,     /* of a training, what is no phase of its steps */
-    PT_PLACE_BEHIND,     /* of that, what is called behind the backward passes */
-    PT_PLACE_FETCH,      /* what it reads samples with, in its own process */
-    PT_PLACE_FETCH_WAIT, /* what it waits for there, in the part of the finding */
-    PT_PLACE_HAND_OVER,  /* where the main thread waits for results of other processes, in any part */
-    PT_PLACE_IN_LOOP,    /* the main thread's calls in the part of the finding: it waits for them in its event loop */
-    PT_PLACE_RANK,       /* what the late rank does more than the others */
-    PT_PLACE_FAULT,      /* pages touched for the first time */
+    PT_PLACE_STEPS,       /* what a training computes, without what it starts with */
+    PT_PLACE_FORWARD,     /* of it, what is no backward pass: that does again what was called here */
+    PT_PLACE_PREPARING,   /* of what a training computes, what is not the model */
+    PT_PLACE_IMPORTING,   /* who imports, or ends */
+    PT_PLACE_TRAINING,    /* of a training, from its first step to its last */
+    PT_PLACE_BESIDE,      /* of a training, what is no phase of its steps */
+    PT_PLACE_BEHIND,      /* of that, what is called behind the backward passes */
+    PT_PLACE_FETCH,       /* what it reads samples with, in its own process */
+    PT_PLACE_FETCH_WAIT,  /* what it waits for there, in the part of the finding */
+    PT_PLACE_HAND_OVER,   /* lines of the program's own that hand work to other processes or wait for it, in any part */
+    PT_PLACE_HANDED_OVER, /* where no such line is known: who does that for it */
+    PT_PLACE_IN_LOOP,     /* the main thread's calls in the part of the finding: it waits for them in its event loop */
+    PT_PLACE_RANK,        /* what the late rank does more than the others */
+    PT_PLACE_FAULT,       /* pages touched for the first time */
     PT_PLACE_FORK,
     PT_PLACE_ALLOCATED,
     PT_PLACE_GROWTH,

@@ -43,7 +43,8 @@ static const struct question {
     [PT_PLACE_FETCH] = {PT_STACK_FETCH_S, PT_STACK_PREPARING_S, "the CPU time of loading",
                         "the CPU time outside of the framework"},
     [PT_PLACE_FETCH_WAIT] = {PT_STACK_CALL_S, PT_STACK_CALL_S, "that time", NULL},
-    [PT_PLACE_HAND_OVER] = {PT_STACK_MAIN_CALL_S, PT_STACK_MAIN_CALL_S, "that time", NULL},
+    [PT_PLACE_HAND_OVER] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "that time", "that time of all threads"},
+    [PT_PLACE_HANDED_OVER] = {PT_STACK_MAIN_CALL_S, PT_STACK_MAIN_CALL_S, "that time", NULL},
     [PT_PLACE_IN_LOOP] = {PT_STACK_MAIN_CALL_S, PT_STACK_CALL_S, "the time in its calls",
                           "the time in these calls of all threads"},
     [PT_PLACE_RANK] = {PT_STACK_RANK_S, PT_STACK_RANK_S, "what it has more", NULL},
@@ -65,7 +66,8 @@ static pt_u64 parts_of(const struct pt_finding *finding)
         return PART(PT_PART_file_read) | PART(PT_PART_file_meta);
     if (finding->place_kind == PT_PLACE_WORKERS)
         return ~PT_PARTS_OF_IDLE_WORKERS;
-    if (finding->place_kind == PT_PLACE_RANK || finding->place_kind == PT_PLACE_HAND_OVER)
+    if (finding->place_kind == PT_PLACE_RANK || finding->place_kind == PT_PLACE_HAND_OVER ||
+        finding->place_kind == PT_PLACE_HANDED_OVER)
         return ~(pt_u64)0;
     const bool is_wait = finding->place_kind == PT_PLACE_WAIT || finding->place_kind == PT_PLACE_WAIT_OF_ALL ||
                          finding->place_kind == PT_PLACE_READ_AGAIN || finding->place_kind == PT_PLACE_FETCH_WAIT ||
@@ -122,13 +124,37 @@ bool pt_is_in_loader(const struct pt_stack *stack)
 }
 
 /* Python's ways to other processes, and who builds on them. */
-static bool hands_over(const struct pt_stack *stack)
+static bool is_of_hand_over(const struct pt_stack_frame *frame)
 {
     static const char *const files[] = {"/multiprocessing/", "/concurrent/futures/", "/joblib/", "/torch/utils/data/"};
+    for (size_t i = 0; frame->flags & PT_FRAME_OF_PYTHON && i < sizeof files / sizeof *files; i++)
+        if (strstr(frame->file, files[i]))
+            return true;
+    return false;
+}
+
+static bool hands_over(const struct pt_stack *stack)
+{
     for (pt_u32 i = 0; i < stack->n; i++)
-        for (size_t j = 0; stack->frames[i].flags & PT_FRAME_OF_PYTHON && j < sizeof files / sizeof *files; j++)
-            if (strstr(stack->frames[i].file, files[j]))
-                return true;
+        if (is_of_hand_over(&stack->frames[i]))
+            return true;
+    return false;
+}
+
+/* A process that was forked for the work has the frames of whoever forked it around its own. */
+static bool is_of_worker(const struct pt_stack *stack)
+{
+    static const char *const begins[] = {"BaseProcess._bootstrap", NULL};
+    return calls(stack, stack->n, begins);
+}
+
+/* A line of the program's own that hands over: a pool's helper threads, which do it for the main thread, have none. */
+static bool hands_over_itself(const struct pt_stack *stack)
+{
+    const struct pt_stack_frame *own = pt_python_own_frame(stack->frames, stack->n);
+    for (const struct pt_stack_frame *frame = stack->frames; own && frame < own; frame++)
+        if (is_of_hand_over(frame))
+            return !is_of_worker(stack);
     return false;
 }
 
@@ -153,6 +179,8 @@ static bool belongs(const struct pt_finding *finding, const struct pt_stack *sta
     if (finding->place_kind == PT_PLACE_FETCH_WAIT)
         return pt_is_in_loader(stack);
     if (finding->place_kind == PT_PLACE_HAND_OVER)
+        return hands_over_itself(stack);
+    if (finding->place_kind == PT_PLACE_HANDED_OVER)
         return hands_over(stack);
     return finding->place_kind != PT_PLACE_WAIT_OF_ALL || !calls(stack, n, joins);
 }
@@ -204,6 +232,15 @@ static void keep_python(struct pt_finding_stacks *stacks)
     stacks->cost = cost;
 }
 
+static void add_of_hand_over(const struct pt_profile *profile, const struct pt_finding *finding,
+                             struct pt_finding_stacks *stacks)
+{
+    struct pt_finding handed = *finding;
+    handed.place_kind = PT_PLACE_HANDED_OVER;
+    stacks->what = questions[handed.place_kind].what;
+    add_all(profile, &handed, questions[handed.place_kind].cost, stacks);
+}
+
 /* Those of another part of the time. */
 static void add_all_beside(const struct pt_profile *profile, const struct pt_finding *finding, enum pt_time_part part,
                            enum pt_stack_cost cost, struct pt_finding_stacks *stacks)
@@ -229,6 +266,8 @@ void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding
         ret_stacks->what = question->what_otherwise;
         add_all(profile, finding, question->otherwise, ret_stacks);
     }
+    if (!ret_stacks->n && finding->place_kind == PT_PLACE_HAND_OVER)
+        add_of_hand_over(profile, finding, ret_stacks);
     /* Who waits for a command's output waits in a pipe. */
     if (!ret_stacks->n && finding->place_kind == PT_PLACE_WAIT && finding->part == PT_PART_child_wait)
         add_all_beside(profile, finding, PT_PART_data_wait, cost_of_waits(finding->part), ret_stacks);
