@@ -42,6 +42,7 @@ CASES = [
     case("slow_imports.c"),
     case("collector_in_the_way.py"),
     case("rewritten_files.py"),
+    case("file_reading.py", place=["python"]),
     case("file_writing.py"),
     case("synchronous_fsync.py", place=["python"]),
     case("slow_device.py", around.slow_device),
