@@ -160,6 +160,8 @@ static void decode_records(const struct pt_decode_source *source, struct pt_reco
             continue;
         }
         item->duration_ns = is_span ? pt_round_duration(pt_scale_duration(scale, pt_duration_ticks(r->aux))) : 0;
+        if (pt_is_left_out(source, kind->desc->category, item->duration_ns))
+            continue;
         item->end_ns = pt_scale_time(scale, r->stamp >> PT_GENERATION_BITS) + item->duration_ns;
         item->aux = is_span ? 0 : r->aux;
         item->tag_kind = r->tag_kind;

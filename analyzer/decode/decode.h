@@ -60,7 +60,17 @@ struct pt_decode_source {
     const struct pt_clock_scale *scale;
     const struct pt_slot_blocks *blocks;
     bool is_unordered; /* of a device's slot: its records come in no order, and are sorted per block */
+    /* Records that a reader leaves out need not be ordered for it: as in struct pt_filter. */
+    pt_u32 categories, long_categories;
+    pt_i64 min_duration_ns;
 };
+
+static inline bool pt_is_left_out(const struct pt_decode_source *source, enum pt_category category, pt_i64 duration_ns)
+{
+    const bool must_be_long = !source->long_categories || category & source->long_categories;
+    return (source->categories && !(category & source->categories)) ||
+           (must_be_long && duration_ns < source->min_duration_ns);
+}
 
 /* Decode one item of them. The last heap units of it are spread until the first clock of the next one. -1 when the
  * block is damaged (the batch is empty then). */

@@ -25,8 +25,9 @@ struct pt_filter {
     pt_u32 pid;                       /* 0 = all */
     const struct pt_process *process; /* only of this image; NULL = all */
     pt_i64 min_duration_ns;
-    const char *stage; /* NULL = all */
-    bool cuts;         /* a span that began before from_ns begins there */
+    pt_u32 long_categories; /* of which min_duration_ns is asked; 0 = all */
+    const char *stage;      /* NULL = all */
+    bool cuts;              /* a span that began before from_ns begins there */
     bool as_stored; /* calls that CUPTI reported stay with the slot that holds them, not with the thread that made them
                      */
 };

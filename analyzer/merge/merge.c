@@ -249,9 +249,10 @@ static bool leaves_out_some(const struct pt_filter *f)
 
 static bool passes(const struct pt_filter *f, const struct pt_event *event)
 {
+    const bool must_be_long = !f->long_categories || event->desc->category & f->long_categories;
     if (f->categories && !(event->desc->category & f->categories))
         return false;
-    if (event->duration_ns < f->min_duration_ns || pt_event_end_ns(event) < f->from_ns)
+    if ((must_be_long && event->duration_ns < f->min_duration_ns) || pt_event_end_ns(event) < f->from_ns)
         return false;
     return !f->until_ns || event->start_ns < f->until_ns;
 }

@@ -102,7 +102,8 @@ static void search_process(struct search *search, const struct pt_process *paren
     const struct pt_process_data *data = pt_process_data_of(parent);
     for (size_t i = 0; i < parent->file->slots.n; i++) {
         const struct pt_slot_blocks *blocks = &parent->file->slots.items[i].blocks[PT_BUFFER_RECORDS];
-        const struct pt_decode_source source = {parent->file, data->schema, &data->scale, blocks, false};
+        const struct pt_decode_source source = {
+            .file = parent->file, .schema = data->schema, .scale = &data->scale, .blocks = blocks};
         for (size_t k = first_item(data, blocks, from_ns); k < blocks->n; k++) {
             pt_decode(search->decoder, &source, k, search->batch);
             for (pt_u32 e = 0; e < search->batch->n; e++)

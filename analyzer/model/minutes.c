@@ -133,7 +133,8 @@ static void take_events(struct walk *walk, size_t uncovered)
 {
     const struct pt_process_data *data = pt_process_data_of(walk->process);
     const struct pt_slot_blocks *blocks = &walk->slot->blocks[PT_BUFFER_RECORDS];
-    const struct pt_decode_source source = {walk->process->file, data->schema, &data->scale, blocks, false};
+    const struct pt_decode_source source = {
+        .file = walk->process->file, .schema = data->schema, .scale = &data->scale, .blocks = blocks};
     if (uncovered >= blocks->n)
         return;
     struct pt_decoder *decoder = pt_decoder_new();

@@ -42,10 +42,17 @@ struct sources {
     PT_VEC(struct pt_merge_source);
 };
 
+/* What threads do: a device's slot holds none of it. */
+#define OF_THREADS                                                                                                     \
+    ((pt_u32)(PT_CATEGORY_HEAP | PT_CATEGORY_IO | PT_CATEGORY_META | PT_CATEGORY_STDIO | PT_CATEGORY_PROC |            \
+              PT_CATEGORY_WAIT | PT_CATEGORY_NET))
+
 static void add_source(struct sources *sources, struct pt_merge_source source)
 {
     const size_t n = source.from.blocks->n;
     source.from.is_unordered = n && source.from.blocks->runs.items[0].tid >= PT_DEVICE_TID;
+    if (source.from.is_unordered && source.from.categories && !(source.from.categories & ~OF_THREADS))
+        return;
     for (size_t first = 0; first < n; first = source.end_block) {
         source.first_block = first;
         source.end_block = source.from.is_unordered ? first + 1 : n;
@@ -89,7 +96,13 @@ struct pt_feed *pt_session_feed(struct pt_session *session, const struct pt_filt
         for (size_t s = 0; s < p->file->slots.n && wanted(p, filter); s++)
             for (int which = no_units ? PT_BUFFER_RECORDS : PT_BUFFER_HEAP; which < PT_BUFFER__COUNT; which++) {
                 const struct pt_trace_slot *slot = &p->file->slots.items[s];
-                const struct pt_decode_source from = {p->file, data->schema, &data->scale, &slot->blocks[which], false};
+                const struct pt_decode_source from = {.file = p->file,
+                                                      .schema = data->schema,
+                                                      .scale = &data->scale,
+                                                      .blocks = &slot->blocks[which],
+                                                      .categories = filter ? filter->categories : 0,
+                                                      .long_categories = filter ? filter->long_categories : 0,
+                                                      .min_duration_ns = filter ? filter->min_duration_ns : 0};
                 add_source(&sources, (struct pt_merge_source){.from = from, .process = p, .slot = slot->slot});
             }
     }

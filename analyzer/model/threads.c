@@ -218,7 +218,8 @@ static void add_uncovered(struct pt_process_data *data, const struct pt_trace_sl
                           struct snapshot *now)
 {
     const struct pt_slot_blocks *blocks = &slot->blocks[PT_BUFFER_RECORDS];
-    const struct pt_decode_source source = {data->shown.file, data->schema, &data->scale, blocks, false};
+    const struct pt_decode_source source = {
+        .file = data->shown.file, .schema = data->schema, .scale = &data->scale, .blocks = blocks};
     const size_t uncovered = pt_slot_blocks_behind(blocks, totals_seq);
     const bool wants_end = data->shown.state == PT_PROCESS_LIVE && blocks->n && uncovered >= blocks->n;
     const size_t first = wants_end ? blocks->n - 1 : uncovered;

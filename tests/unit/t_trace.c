@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge/feed.h"
+#include "model/session_feed.h"
 #include "source/open.h"
+#include "util/auto.h"
 
 static void every_kind_comes_back(void **state)
 {
@@ -41,6 +44,49 @@ static void every_kind_comes_back(void **state)
         assert_int_equal(event->thread->tid, 100);
     }
     assert_int_equal(at, n);
+    pt_session_close(session);
+    pt_trace_writer_free(w);
+}
+
+static bool is_asked_for(const struct pt_event *event, const struct pt_filter *filter)
+{
+    const pt_u32 category = event->desc->category;
+    const bool must_be_long = !filter->long_categories || category & filter->long_categories;
+    return (!filter->categories || category & filter->categories) &&
+           (!must_be_long || event->duration_ns >= filter->min_duration_ns);
+}
+
+/* Left out where a block is decoded: nothing else may be missing, nor come in another order. */
+static void a_filter_leaves_out_what_it_says(void **state)
+{
+    (void)state;
+    static const struct pt_filter filters[] = {
+        {.categories = PT_CATEGORY_WAIT | PT_CATEGORY_PROC},
+        {.min_duration_ns = 13},
+        {.categories = PT_CATEGORY_WAIT | PT_CATEGORY_HEAP, .min_duration_ns = 13},
+        {.categories = PT_CATEGORY_WAIT | PT_CATEGORY_IO, .long_categories = PT_CATEGORY_IO, .min_duration_ns = 13}};
+    static struct pt_event all[4 * PT_KIND__COUNT];
+    struct pt_trace_writer *w = helper_sample();
+    struct pt_session *session = helper_session(w);
+    const size_t n = helper_read(session, all, sizeof all / sizeof *all);
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        struct pt_error err = {0};
+        PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, &filters[i], &err);
+        struct pt_event event;
+        size_t at = 0, delivered = 0;
+        for (; feed->next(feed, &event, &err) > 0; delivered++) {
+            while (at < n && !is_asked_for(&all[at], &filters[i]))
+                at++;
+            assert_true(at < n);
+            assert_ptr_equal(event.desc, all[at].desc);
+            assert_int_equal(event.start_ns, all[at].start_ns);
+            assert_int_equal(event.duration_ns, all[at++].duration_ns);
+        }
+        while (at < n && !is_asked_for(&all[at], &filters[i]))
+            at++;
+        assert_int_equal(at, n);
+        assert_true(delivered > 0 && delivered < n);
+    }
     pt_session_close(session);
     pt_trace_writer_free(w);
 }
@@ -262,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_comes_back),
+        cmocka_unit_test(a_filter_leaves_out_what_it_says),
         cmocka_unit_test(heap_units_are_spread_between_clocks),
         cmocka_unit_test(what_devices_report_is_put_in_order),
         cmocka_unit_test(raw_buffers_are_read_and_duplicates_are_not),

@@ -118,41 +118,39 @@ static void take_span(struct reader *reader, const struct pt_event *event)
         add_shares(reader, event, shares, n);
 }
 
-static void read_waits(struct reader *reader)
+/* Reading from a pipe is a call as any other, by the totals. */
+static void take_data_wait(struct reader *reader, const struct pt_event *event)
 {
-    struct pt_error err = {0};
-    const struct pt_filter filter = {.categories = PT_CATEGORY_WAIT | PT_CATEGORY_PROC, .process = reader->process};
-    PT_AUTO(pt_feed_closep)
-    struct pt_feed *feed = pt_session_feed(reader->facts->profile->session, &filter, &err);
-    struct pt_event event;
-    while (feed && feed->next(feed, &event, &err) > 0) {
-        if (event.desc->role == PT_ROLE_SPAN) {
-            take_span(reader, &event);
-        } else {
-            pt_thread_ids_event(&reader->ids, &event);
-            pt_lock_queues_point(&reader->queues, &event);
-        }
-    }
+    const enum pt_time_part part = pt_time_part_of_event(event);
+    struct use *use = &reader->uses[event->thread->index];
+    const double ns = (double)event->duration_ns;
+    use->data_ns += part == PT_PART_data_wait || part == PT_PART_idle ? ns : 0;
+    use->answers_ns += part == PT_PART_data_wait || part == PT_PART_idle || part == PT_PART_network ? ns : 0;
 }
 
-/* Reading from a pipe is a call as any other, by the totals. */
-static void read_data_waits(struct reader *reader)
+/* In one go: to decode a process's events costs more than to look at them. */
+static void read_waits(struct reader *reader)
 {
+    enum { WAITS = PT_CATEGORY_WAIT | PT_CATEGORY_PROC, DATA = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_NET };
     struct pt_error err = {0};
-    const struct pt_filter filter = {.categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_NET,
+    const struct pt_filter filter = {.categories = WAITS | DATA,
                                      .process = reader->process,
+                                     .long_categories = DATA,
                                      .min_duration_ns = LEAST_DATA_WAIT_NS};
     PT_AUTO(pt_feed_closep)
     struct pt_feed *feed = pt_session_feed(reader->facts->profile->session, &filter, &err);
     struct pt_event event;
     while (feed && feed->next(feed, &event, &err) > 0) {
-        const enum pt_time_part part =
-            event.desc->role == PT_ROLE_SPAN ? pt_time_part_of_event(&event) : PT_PART_unattributed;
-        struct use *use = &reader->uses[event.thread->index];
-        if (part == PT_PART_data_wait || part == PT_PART_idle)
-            use->data_ns += (double)event.duration_ns;
-        if (part == PT_PART_data_wait || part == PT_PART_idle || part == PT_PART_network)
-            use->answers_ns += (double)event.duration_ns;
+        const bool is_span = event.desc->role == PT_ROLE_SPAN;
+        if (event.desc->category & DATA) {
+            if (is_span)
+                take_data_wait(reader, &event);
+        } else if (is_span) {
+            take_span(reader, &event);
+        } else {
+            pt_thread_ids_event(&reader->ids, &event);
+            pt_lock_queues_point(&reader->queues, &event);
+        }
     }
 }
 
@@ -279,7 +277,6 @@ struct pt_own_windows pt_own_windows_of(const struct pt_facts *facts, const stru
     }
     read_waits(&reader);
     if (reader.windows.n) {
-        read_data_waits(&reader);
         find_unknown(&reader);
         keep_those_that_work(&reader);
         keep_those_alone(&reader);
