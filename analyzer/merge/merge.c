@@ -247,12 +247,10 @@ static bool leaves_out_some(const struct pt_filter *f)
     return false;
 }
 
-static bool passes(const struct pt_filter *f, const struct pt_event *event)
+/* Heap units are not left out before: their times follow from all of them. */
+static bool passes(const struct pt_filter *f, const struct pt_decode_source *from, const struct pt_event *event)
 {
-    const bool must_be_long = !f->long_categories || event->desc->category & f->long_categories;
-    if (f->categories && !(event->desc->category & f->categories))
-        return false;
-    if ((must_be_long && event->duration_ns < f->min_duration_ns) || pt_event_end_ns(event) < f->from_ns)
+    if (pt_is_left_out(from, event->desc->category, event->duration_ns) || pt_event_end_ns(event) < f->from_ns)
         return false;
     return !f->until_ns || event->start_ns < f->until_ns;
 }
@@ -285,7 +283,7 @@ static int next(struct pt_feed *self, struct pt_event *ret_event, struct pt_erro
         __builtin_prefetch(r->item +
                            NEXT_LINE); /* with a hundred sources the processor's own prefetcher does not find it */
         r->floor_ns = key;
-        if (m->filters && !passes(&m->filter, ret_event))
+        if (m->filters && !passes(&m->filter, &r->in->from, ret_event))
             continue;
         if (m->filter.cuts)
             cut(m->filter.from_ns, ret_event);
