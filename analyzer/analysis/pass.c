@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the one pass over the events. Threads: the caller's, for the analyses that ask facts, and of a long trace a
- * second one for the others (the feed decodes in threads of its own). Never: knows what an analysis does with an
- * event.
+ * Owns: the one pass over the events. Threads: the caller's, for the analyses that ask facts, and of a long trace the
+ * one that puts the events in order, for the others (decoding has threads of its own). Never: knows what an analysis
+ * does with an event.
  */
 #include "analysis.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +48,6 @@ enum { MANY_EVENTS = 0 };
 #else
 enum { MANY_EVENTS = 100000 };
 #endif
-enum { WITH_FACTS, WITHOUT_FACTS }; /* readers of chunks */
 
 /* The analyses of each category, so that an event costs one call for each analysis that wants it. */
 struct lane {
@@ -58,19 +55,19 @@ struct lane {
         void (*event)(void *state, const struct pt_event *event);
         void *state;
     } subscribers[N_CATEGORIES][N_ANALYSES];
-    pt_u32 n[N_CATEGORIES];
+    pt_u32 n[N_CATEGORIES], categories;
 };
 
 struct dispatch {
     struct pt_facts *facts;
     struct lane with_facts, without_facts;
-    struct pt_chunks *chunks; /* NULL = a short trace */
-    pt_u32 categories;
+    pt_u64 n_events;
     void *states[N_ANALYSES];
 };
 
 static void subscribe(struct lane *lane, const struct pt_analysis *analysis, void *state)
 {
+    lane->categories |= analysis->categories;
     for (pt_u32 bit = 0; bit < N_CATEGORIES; bit++)
         if (analysis->categories >> bit & 1)
             lane->subscribers[bit][lane->n[bit]++] = (struct subscriber){analysis->event, state};
@@ -79,7 +76,7 @@ static void subscribe(struct lane *lane, const struct pt_analysis *analysis, voi
 static void dispatch_prepare(struct dispatch *dispatch, struct pt_profile *profile)
 {
     dispatch->facts = profile->facts;
-    dispatch->categories = PT_FACTS_CATEGORIES;
+    dispatch->with_facts.categories = PT_FACTS_CATEGORIES;
     for (int i = 0; i < N_ANALYSES; i++) {
         const struct pt_analysis *analysis = pt_analyses[i];
         dispatch->states[i] = pt_calloc(1, analysis->state_size);
@@ -87,7 +84,6 @@ static void dispatch_prepare(struct dispatch *dispatch, struct pt_profile *profi
             analysis->begin(dispatch->states[i], profile);
         if (!analysis->event)
             continue;
-        dispatch->categories |= analysis->categories;
         subscribe(analysis->asks_facts ? &dispatch->with_facts : &dispatch->without_facts, analysis,
                   dispatch->states[i]);
     }
@@ -105,11 +101,11 @@ static void deliver(const struct lane *lane, struct pt_facts *facts, const struc
     }
 }
 
-static int deliver_all(struct dispatch *dispatch, struct pt_feed *feed, pt_u64 *n_events, struct pt_error *err)
+static int deliver_all(struct dispatch *dispatch, struct pt_feed *feed, struct pt_error *err)
 {
     struct pt_event event;
     int got;
-    for (; (got = feed->next(feed, &event, err)) > 0; ++*n_events) {
+    for (; (got = feed->next(feed, &event, err)) > 0; dispatch->n_events++) {
         pt_wait_kind_note(&event);
         deliver(&dispatch->with_facts, dispatch->facts, &event, 1);
         deliver(&dispatch->without_facts, NULL, &event, 1);
@@ -117,47 +113,52 @@ static int deliver_all(struct dispatch *dispatch, struct pt_feed *feed, pt_u64 *
     return got;
 }
 
-static void *deliver_without_facts(void *argument)
+/* Blocks in the heap are most of some traces, and nobody asks facts about them. */
+static void leave_out_others(struct pt_chunk *chunk, pt_u32 categories)
 {
-    struct dispatch *dispatch = argument;
-    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, WITHOUT_FACTS));)
-        deliver(&dispatch->without_facts, NULL, chunk->events, chunk->n);
-    return NULL;
+    pt_u32 n = 0;
+    for (pt_u32 i = 0; i < chunk->n; i++)
+        if (chunk->events[i].desc->category & categories) {
+            if (n != i)
+                chunk->events[n] = chunk->events[i];
+            n++;
+        }
+    chunk->n = n;
 }
 
-/* One thread puts the events in order, two more deliver them to analyses. */
-static int deliver_in_two_threads(struct dispatch *dispatch, pt_u64 *n_events, struct pt_error *err)
+static void deliver_without_facts(void *context, struct pt_chunk *chunk)
 {
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the main thread */
-    const bool has_no_thread = pthread_create(&thread, NULL, deliver_without_facts, dispatch) != 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (has_no_thread)
-        pt_chunks_without(dispatch->chunks, WITHOUT_FACTS);
-    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(dispatch->chunks, WITH_FACTS)); *n_events += chunk->n) {
-        deliver(&dispatch->with_facts, dispatch->facts, chunk->events, chunk->n);
-        if (has_no_thread)
-            deliver(&dispatch->without_facts, NULL, chunk->events, chunk->n);
-    }
-    if (!has_no_thread)
-        pthread_join(thread, NULL);
-    return pt_chunks_end(dispatch->chunks, err);
+    struct dispatch *dispatch = context;
+    for (pt_u32 i = 0; i < chunk->n; i++)
+        pt_wait_kind_note(&chunk->events[i]);
+    deliver(&dispatch->without_facts, NULL, chunk->events, chunk->n);
+    dispatch->n_events += chunk->n;
+    leave_out_others(chunk, dispatch->with_facts.categories);
 }
 
-static int dispatch_events(struct dispatch *dispatch, struct pt_profile *profile, struct pt_error *err)
+/* Takes the feed over, unless no thread can be started. */
+static struct pt_chunks *chunks_of(struct dispatch *dispatch, const struct pt_profile *profile, struct pt_feed **feed)
 {
-    const struct pt_filter filter = {.categories = dispatch->categories};
+    if (profile->session->quality.events < MANY_EVENTS)
+        return NULL;
+    struct pt_chunks *chunks = pt_chunks_begin(*feed, deliver_without_facts, dispatch);
+    *feed = chunks ? NULL : *feed;
+    return chunks;
+}
+
+static int dispatch_events(struct dispatch *dispatch, const struct pt_profile *profile, struct pt_error *err)
+{
+    const struct pt_filter filter = {.categories =
+                                         dispatch->with_facts.categories | dispatch->without_facts.categories};
     PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(profile->session, &filter, err);
     if (!feed)
         return -1;
-    if (profile->session->quality.events >= MANY_EVENTS)
-        dispatch->chunks = pt_chunks_begin(feed, pt_wait_kind_note);
-    if (!dispatch->chunks)
-        return deliver_all(dispatch, feed, &profile->n_events, err);
-    feed = NULL;
-    return deliver_in_two_threads(dispatch, &profile->n_events, err);
+    struct pt_chunks *chunks = chunks_of(dispatch, profile, &feed);
+    if (!chunks)
+        return deliver_all(dispatch, feed, err);
+    for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(chunks));)
+        deliver(&dispatch->with_facts, dispatch->facts, chunk->events, chunk->n);
+    return pt_chunks_end(chunks, err);
 }
 
 int pt_analyze(struct pt_profile *profile, struct pt_error *err)
@@ -168,6 +169,7 @@ int pt_analyze(struct pt_profile *profile, struct pt_error *err)
     struct dispatch *dispatch = pt_calloc(1, sizeof *dispatch);
     dispatch_prepare(dispatch, profile);
     const int result = session->n_processes ? dispatch_events(dispatch, profile, err) : 0;
+    profile->n_events = dispatch->n_events;
     pt_facts_settle(profile->facts);
     pt_derive(profile, PT_DERIVE_BEFORE);
     for (int i = 0; i < N_ANALYSES; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * chunks.c - Owns: the thread that reads a feed, and a ring of chunks of its events. Threads: the reading one and
- * the readers, one lock. Never: changes the order; holds more than CHUNKS chunks.
+ * chunks.c - Owns: the thread that puts a feed's events in order, and a ring of chunks of them. Threads: that one and
+ * the reader, one lock. Never: changes the order; holds more than CHUNKS chunks.
  */
 #include "chunks.h"
 
@@ -11,19 +11,20 @@
 
 #include "util/mem.h"
 
-/* When the ring was full, the producing thread waits until half of it is free, and a reader waits until there are
+/* When the ring was full, the filling thread waits until half of it is free, and the reader waits until there are
  * several chunks: waking a thread for each chunk costs more than the chunk. */
-enum { CHUNKS = 64, FREE_AGAIN = CHUNKS / 2, WANTED = 4 };
+enum { CHUNKS = 64, FREE_AGAIN = CHUNKS / 2, WANTED = 16 };
 
 struct pt_chunks {
     struct pt_feed *from;
-    void (*note)(struct pt_event *event);
+    pt_chunk_first *first;
+    void *context;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t filled, freed;
-    pt_u64 written, read[PT_CHUNK_READERS]; /* chunks; UINT64_MAX = does not read */
-    bool is_reading[PT_CHUNK_READERS];      /* holds the chunk at `read` */
-    bool is_last;                           /* no more chunks come */
+    pt_u64 written, read; /* chunks */
+    bool is_reading;      /* holds the chunk at `read` */
+    bool is_last;         /* no more chunks come */
     int result;
     struct pt_error err;
     struct pt_chunk ring[CHUNKS];
@@ -33,82 +34,51 @@ struct pt_chunks {
 static int fill(struct pt_chunks *chunks, struct pt_chunk *chunk)
 {
     int got = 1;
-    for (chunk->n = 0; chunk->n < PT_CHUNK_EVENTS; chunk->n++) {
-        struct pt_event *event = &chunk->events[chunk->n];
-        if ((got = chunks->from->next(chunks->from, event, &chunks->err)) <= 0)
+    for (chunk->n = 0; chunk->n < PT_CHUNK_EVENTS; chunk->n++)
+        if ((got = chunks->from->next(chunks->from, &chunk->events[chunk->n], &chunks->err)) <= 0)
             break;
-        if (chunks->note)
-            chunks->note(event);
-    }
+    chunks->first(chunks->context, chunk);
     return got;
 }
 
-static pt_u64 n_full(const struct pt_chunks *chunks)
-{
-    pt_u64 slowest = UINT64_MAX;
-    for (pt_u32 i = 0; i < PT_CHUNK_READERS; i++)
-        slowest = chunks->read[i] < slowest ? chunks->read[i] : slowest;
-    return chunks->written - slowest;
-}
-
-/* Has a reader that waits enough chunks now, and had it too few before the last one? */
-static bool has_wanted(const struct pt_chunks *chunks)
-{
-    for (pt_u32 i = 0; i < PT_CHUNK_READERS; i++)
-        if (chunks->written - chunks->read[i] == WANTED)
-            return true;
-    return false;
-}
-
-static void *read_ahead(void *argument)
+static void *fill_all(void *argument)
 {
     struct pt_chunks *chunks = argument;
     int got = 1;
     pthread_mutex_lock(&chunks->lock);
     while (got > 0) {
-        if (n_full(chunks) == CHUNKS)
-            while (n_full(chunks) > CHUNKS - FREE_AGAIN)
+        if (chunks->written - chunks->read == CHUNKS)
+            while (chunks->written - chunks->read > CHUNKS - FREE_AGAIN)
                 pthread_cond_wait(&chunks->freed, &chunks->lock);
         struct pt_chunk *chunk = &chunks->ring[chunks->written % CHUNKS];
         pthread_mutex_unlock(&chunks->lock);
         got = fill(chunks, chunk);
         pthread_mutex_lock(&chunks->lock);
-        chunks->written++;
+        chunks->written += chunk->n > 0;
         chunks->result = got;
         chunks->is_last = got <= 0;
-        if (chunks->is_last || has_wanted(chunks))
-            pthread_cond_broadcast(&chunks->filled);
+        if (chunks->is_last || chunks->written - chunks->read == WANTED)
+            pthread_cond_signal(&chunks->filled);
     }
     pthread_mutex_unlock(&chunks->lock);
     return NULL;
 }
 
-const struct pt_chunk *pt_chunks_next(struct pt_chunks *chunks, pt_u32 reader)
+const struct pt_chunk *pt_chunks_next(struct pt_chunks *chunks)
 {
-    pt_u64 *read = &chunks->read[reader];
-    const struct pt_chunk *chunk = NULL;
     pthread_mutex_lock(&chunks->lock);
-    if (chunks->is_reading[reader]) {
-        ++*read;
-        if (n_full(chunks) == CHUNKS - FREE_AGAIN)
+    if (chunks->is_reading) {
+        chunks->read++;
+        if (chunks->written - chunks->read == CHUNKS - FREE_AGAIN)
             pthread_cond_signal(&chunks->freed);
     }
-    if (chunks->written == *read)
-        while (chunks->written - *read < WANTED && !chunks->is_last)
+    if (chunks->written == chunks->read)
+        while (chunks->written - chunks->read < WANTED && !chunks->is_last)
             pthread_cond_wait(&chunks->filled, &chunks->lock);
-    chunks->is_reading[reader] = chunks->written != *read;
-    if (chunks->is_reading[reader])
-        chunk = &chunks->ring[*read % CHUNKS];
+    chunks->is_reading = chunks->written != chunks->read;
+    const struct pt_chunk *chunk = chunks->is_reading ? &chunks->ring[chunks->read % CHUNKS] : NULL;
     pthread_mutex_unlock(&chunks->lock);
     return chunk;
-}
-
-void pt_chunks_without(struct pt_chunks *chunks, pt_u32 reader)
-{
-    pthread_mutex_lock(&chunks->lock);
-    chunks->read[reader] = UINT64_MAX;
-    pthread_cond_signal(&chunks->freed);
-    pthread_mutex_unlock(&chunks->lock);
 }
 
 static void free_chunks(struct pt_chunks *chunks)
@@ -130,18 +100,19 @@ int pt_chunks_end(struct pt_chunks *chunks, struct pt_error *err)
     return result;
 }
 
-struct pt_chunks *pt_chunks_begin(struct pt_feed *from, void (*note)(struct pt_event *event))
+struct pt_chunks *pt_chunks_begin(struct pt_feed *from, pt_chunk_first *first, void *context)
 {
     struct pt_chunks *chunks = pt_calloc(1, sizeof *chunks);
     sigset_t all, before;
     chunks->from = from;
-    chunks->note = note;
+    chunks->first = first;
+    chunks->context = context;
     pthread_mutex_init(&chunks->lock, NULL);
     pthread_cond_init(&chunks->filled, NULL);
     pthread_cond_init(&chunks->freed, NULL);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the main thread */
-    const int problem = pthread_create(&chunks->thread, NULL, read_ahead, chunks);
+    const int problem = pthread_create(&chunks->thread, NULL, fill_all, chunks);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!problem)
         return chunks;

@@ -13,7 +13,9 @@
 
 #include "util/mem.h"
 
-enum { MAX_WORKERS = 4, MAX_AHEAD = 192 };
+/* A block is asked for long before its turn when there are many sources. A worker that is woken for each takes a CPU
+ * from the threads that read events, so it is woken when an eighth of those ahead wait to be decoded. */
+enum { MAX_WORKERS = 4, MAX_AHEAD = 192, WAKE_SHARE = 8 };
 /* Fewer blocks are decoded faster than a worker starts. */
 #ifdef PROFTRACE_THREADS_ALWAYS
 enum { FEW_BLOCKS = 0 };
@@ -30,7 +32,7 @@ struct pt_decode_pool {
     struct pt_job *first, **last;
     struct pt_decoder *own; /* of the merging thread */
     struct pt_batch *spare[MAX_AHEAD];
-    int n_spare, n_ahead;
+    int n_spare, n_ahead, n_queued; /* ahead: queued, being decoded, or decoded and not taken yet */
 };
 
 static int by_end(const void *a, const void *b)
@@ -67,6 +69,7 @@ static struct pt_job *pop(struct pt_decode_pool *pool)
 {
     struct pt_job *job = pool->first;
     pool->first = job->next;
+    pool->n_queued--;
     if (!pool->first)
         pool->last = &pool->first;
     return job;
@@ -149,7 +152,9 @@ void pt_decode_pool_ask(struct pt_decode_pool *pool, struct pt_job *job, const s
     *pool->last = job;
     pool->last = &job->next;
     pool->n_ahead++;
-    pthread_cond_signal(&pool->asked);
+    pool->n_queued++;
+    if (pool->n_queued > pool->n_ahead / WAKE_SHARE)
+        pthread_cond_signal(&pool->asked);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -159,6 +164,7 @@ static void remove_from_queue(struct pt_decode_pool *pool, const struct pt_job *
     while (*at != job)
         at = &(*at)->next;
     *at = job->next;
+    pool->n_queued--;
     if (!*at)
         pool->last = at;
 }

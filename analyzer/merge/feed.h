@@ -24,6 +24,7 @@ struct pt_filter {
     pt_i64 from_ns, until_ns;         /* overlap with [from, until); until 0 = no limit */
     pt_u32 pid;                       /* 0 = all */
     const struct pt_process *process; /* only of this image; NULL = all */
+    const struct pt_thread *thread;   /* with `process`: only what is in its slot; NULL = all */
     pt_i64 min_duration_ns;
     pt_u32 long_categories; /* of which min_duration_ns is asked; 0 = all */
     const char *stage;      /* NULL = all */

@@ -78,6 +78,11 @@ static struct pt_filter within_window(const struct pt_session *session, const st
     return narrowed;
 }
 
+static bool wanted_slot(const struct pt_trace_slot *slot, const struct pt_filter *filter)
+{
+    return !filter || !filter->thread || filter->thread->slot == slot->slot;
+}
+
 struct pt_feed *pt_session_feed(struct pt_session *session, const struct pt_filter *filter, struct pt_error *err)
 {
     const struct pt_filter narrowed = within_window(session, filter);
@@ -96,6 +101,8 @@ struct pt_feed *pt_session_feed(struct pt_session *session, const struct pt_filt
         for (size_t s = 0; s < p->file->slots.n && wanted(p, filter); s++)
             for (int which = no_units ? PT_BUFFER_RECORDS : PT_BUFFER_HEAP; which < PT_BUFFER__COUNT; which++) {
                 const struct pt_trace_slot *slot = &p->file->slots.items[s];
+                if (!wanted_slot(slot, filter))
+                    continue;
                 const struct pt_decode_source from = {.file = p->file,
                                                       .schema = data->schema,
                                                       .scale = &data->scale,

@@ -198,10 +198,11 @@ static int write_process(const char *directory, pt_u32 number, pt_u64 events, pt
     struct pt_trace_writer *w = new_process(number, &names);
     const pt_u32 first_tid = pid_of(number);
     const bool has_gpu = number % 2 == 0;
+    pt_u64 end_ns = 0;
     for (pt_u32 i = 0; i < THREADS; i++) {
         struct pt_thread_area *area = pt_writer_area(w, i);
         area->tid = first_tid + i;
-        area->start_ticks = BEGIN_NS + 1000 + number;
+        area->start_ticks = 1000 + number;
         threads[i] = (struct thread){.writer = w,
                                      .area = area,
                                      .names = &names,
@@ -218,8 +219,10 @@ static int write_process(const char *directory, pt_u32 number, pt_u64 events, pt
     for (pt_u32 i = 0; i < THREADS; i++) {
         while (threads[i].events < events / THREADS)
             work(&threads[i], first_tid);
-        *last_ns = threads[i].ticks > *last_ns ? threads[i].ticks : *last_ns;
+        end_ns = threads[i].ticks > end_ns ? threads[i].ticks : end_ns;
     }
+    pt_writer_header(w)->end_counter = BEGIN_NS + end_ns;
+    *last_ns = end_ns > *last_ns ? end_ns : *last_ns;
     if (has_gpu)
         gpu_end(&threads[0]);
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s/train-%u.ptr", directory, first_tid);
@@ -230,14 +233,14 @@ static int write_process(const char *directory, pt_u32 number, pt_u64 events, pt
 
 static int write_run(const char *directory, pt_u64 events, struct pt_error *err)
 {
-    pt_u64 last_ns = BEGIN_NS;
+    pt_u64 last_ns = 0; /* since the run began */
     mkdir(directory, 0700);
     for (pt_u32 i = 0; i < PROCESSES; i++)
         if (write_process(directory, i, events / PROCESSES, &last_ns, err) < 0)
             return -1;
-    if (write_run_record(directory, last_ns - BEGIN_NS, err) < 0)
+    if (write_run_record(directory, last_ns, err) < 0)
         return -1;
-    return write_cpu_profile(directory, last_ns - BEGIN_NS, err);
+    return write_cpu_profile(directory, last_ns, err);
 }
 
 int main(int argc, char **argv)

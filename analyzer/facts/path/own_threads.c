@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: when the main thread of a process waits for which of its own threads. Threads: one, before the pass. Never:
- * takes a thread that only passes on what others did for one that works; reads the events of a process whose main
- * thread hardly waits.
+ * takes a thread that only passes on what others did for one that works; reads the events of all threads of a process
+ * whose main thread hardly waits.
  */
 #include "own_threads.h"
 
@@ -263,10 +263,32 @@ static bool may_wait(const struct pt_process *process, const struct pt_thread *m
     return process->n_threads > 1 && process->n_threads <= MOST_THREADS && waited_ns > LEAST_OF_LIFE * life_ns;
 }
 
+/* Enough of its waits are long: those that are not may be many, and tell nothing. */
+static bool waits_long(const struct reader *reader)
+{
+    const struct pt_filter filter = {.categories = PT_CATEGORY_WAIT,
+                                     .process = reader->process,
+                                     .thread = reader->main_thread,
+                                     .min_duration_ns = LEAST_WAIT_NS};
+    const struct pt_quality *quality = &reader->process->quality;
+    const double life_ns = (double)(reader->process->end_ns - reader->process->start_ns);
+    double waited_ns = quality->overwritten || quality->dropped ? HUGE_VAL : 0; /* by the totals, it does */
+    struct pt_error err = {0};
+    PT_AUTO(pt_feed_closep)
+    struct pt_feed *feed = pt_session_feed(reader->facts->profile->session, &filter, &err);
+    struct pt_event event;
+    while (feed && waited_ns <= LEAST_OF_LIFE * life_ns && feed->next(feed, &event, &err) > 0) {
+        const pt_u32 kind = event.desc->kind;
+        const bool is_wait = kind == PT_KIND_wait_thread || kind == PT_KIND_lock_cond || kind == PT_KIND_lock_sem;
+        waited_ns += is_wait && event.thread == reader->main_thread ? (double)event.duration_ns : 0;
+    }
+    return waited_ns > LEAST_OF_LIFE * life_ns;
+}
+
 struct pt_own_windows pt_own_windows_of(const struct pt_facts *facts, const struct pt_process *process)
 {
     struct reader reader = {.facts = facts, .process = process, .main_thread = pt_main_thread(process)};
-    if (!may_wait(process, reader.main_thread))
+    if (!may_wait(process, reader.main_thread) || !waits_long(&reader))
         return reader.windows;
     reader.uses = pt_calloc(process->n_threads, sizeof *reader.uses);
     for (pt_u32 i = 0; i < process->n_threads; i++) {
