@@ -83,6 +83,23 @@ static bool wanted_slot(const struct pt_trace_slot *slot, const struct pt_filter
     return !filter || !filter->thread || filter->thread->slot == slot->slot;
 }
 
+static void add_slot(struct sources *sources, struct pt_process *process, const struct pt_trace_slot *slot,
+                     const struct pt_filter *filter)
+{
+    const struct pt_process_data *data = pt_process_data_of(process);
+    const bool no_units = filter && filter->categories && !(filter->categories & PT_CATEGORY_HEAP);
+    for (int which = no_units ? PT_BUFFER_RECORDS : PT_BUFFER_HEAP; which < PT_BUFFER__COUNT; which++) {
+        const struct pt_decode_source from = {.file = process->file,
+                                              .schema = data->schema,
+                                              .scale = &data->scale,
+                                              .blocks = &slot->blocks[which],
+                                              .categories = filter ? filter->categories : 0,
+                                              .long_categories = filter ? filter->long_categories : 0,
+                                              .min_duration_ns = filter ? filter->min_duration_ns : 0};
+        add_source(sources, (struct pt_merge_source){.from = from, .process = process, .slot = slot->slot});
+    }
+}
+
 struct pt_feed *pt_session_feed(struct pt_session *session, const struct pt_filter *filter, struct pt_error *err)
 {
     const struct pt_filter narrowed = within_window(session, filter);
@@ -90,28 +107,15 @@ struct pt_feed *pt_session_feed(struct pt_session *session, const struct pt_filt
     static const struct pt_merge_owner owner = {pt_process_thread, damaged, unknown, pt_process_thread_by_tid};
     struct sources sources = {0};
     (void)err;
-    const bool no_units = filter && filter->categories && !(filter->categories & PT_CATEGORY_HEAP);
     /* A hundred thousand launchers are read one by one. */
     const bool is_of_one = filter && filter->process;
     const pt_u32 first = is_of_one ? filter->process->index : 0;
     const pt_u32 end = is_of_one ? first + 1 : session->n_processes;
     for (pt_u32 i = first; i < end; i++) {
         struct pt_process *p = session->processes[i];
-        struct pt_process_data *data = pt_process_data_of(p);
         for (size_t s = 0; s < p->file->slots.n && wanted(p, filter); s++)
-            for (int which = no_units ? PT_BUFFER_RECORDS : PT_BUFFER_HEAP; which < PT_BUFFER__COUNT; which++) {
-                const struct pt_trace_slot *slot = &p->file->slots.items[s];
-                if (!wanted_slot(slot, filter))
-                    continue;
-                const struct pt_decode_source from = {.file = p->file,
-                                                      .schema = data->schema,
-                                                      .scale = &data->scale,
-                                                      .blocks = &slot->blocks[which],
-                                                      .categories = filter ? filter->categories : 0,
-                                                      .long_categories = filter ? filter->long_categories : 0,
-                                                      .min_duration_ns = filter ? filter->min_duration_ns : 0};
-                add_source(&sources, (struct pt_merge_source){.from = from, .process = p, .slot = slot->slot});
-            }
+            if (wanted_slot(&p->file->slots.items[s], filter))
+                add_slot(&sources, p, &p->file->slots.items[s], filter);
     }
     return pt_merge_new(sources.items, sources.n, &owner, filter);
 }
