@@ -4,7 +4,7 @@
  *
  * An analysis is a file that defines `const struct pt_analysis pt_analysis_<name>` and a row: ANALYSIS_TABLE in
  * profile/views.def when it has one table, else ANALYSIS in analyses.def. Its state is zeroed memory of state_size
- * bytes. begin() may look at the session; event() is called for each event of its categories, in the order of time;
+ * bytes. begin() may look at the session; event() is called for each event that it wants, in the order of time;
  * finish() stores metrics and tables and frees what the state holds. An analysis bounds its state, whatever the length
  * of the trace, and allocates nothing per event.
  */
@@ -20,6 +20,7 @@ struct pt_analysis {
     pt_u32 categories; /* PT_CATEGORY_ bits */
     size_t state_size;
     void (*begin)(void *state, struct pt_profile *profile); /* NULL = nothing to prepare */
+    bool (*wants)(const void *state, pt_u32 kind); /* after begin(), of its categories; NULL = all kinds of them */
     void (*event)(void *state, const struct pt_event *event);
     bool asks_facts; /* it reads profile->facts, which get each event first. The other analyses run in a second thread:
                         they share nothing with these that changes during the pass but absolute paths, and metrics

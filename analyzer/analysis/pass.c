@@ -41,7 +41,7 @@ enum finish_order {
 #undef ANALYSIS
 #undef AFTER
 
-enum { N_ANALYSES = sizeof pt_analyses / sizeof *pt_analyses - 1, N_CATEGORIES = 16 };
+enum { N_ANALYSES = sizeof pt_analyses / sizeof *pt_analyses - 1 };
 /* With fewer events, starting a thread takes longer than it saves. */
 #ifdef PROFTRACE_THREADS_ALWAYS
 enum { MANY_EVENTS = 0 };
@@ -49,13 +49,14 @@ enum { MANY_EVENTS = 0 };
 enum { MANY_EVENTS = 100000 };
 #endif
 
-/* The analyses of each category, so that an event costs one call for each analysis that wants it. */
+/* The analyses of each kind of events, so that an event costs one call for each analysis that wants it. */
 struct lane {
     struct subscriber {
         void (*event)(void *state, const struct pt_event *event);
         void *state;
-    } subscribers[N_CATEGORIES][N_ANALYSES];
-    pt_u32 n[N_CATEGORIES], categories;
+    } subscribers[PT_KIND__COUNT][N_ANALYSES];
+    pt_u8 n[PT_KIND__COUNT];
+    pt_u32 categories;
 };
 
 struct dispatch {
@@ -68,9 +69,9 @@ struct dispatch {
 static void subscribe(struct lane *lane, const struct pt_analysis *analysis, void *state)
 {
     lane->categories |= analysis->categories;
-    for (pt_u32 bit = 0; bit < N_CATEGORIES; bit++)
-        if (analysis->categories >> bit & 1)
-            lane->subscribers[bit][lane->n[bit]++] = (struct subscriber){analysis->event, state};
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
+        if (pt_event_descs[kind].category & analysis->categories && (!analysis->wants || analysis->wants(state, kind)))
+            lane->subscribers[kind][lane->n[kind]++] = (struct subscriber){analysis->event, state};
 }
 
 static void dispatch_prepare(struct dispatch *dispatch, struct pt_profile *profile)
@@ -95,9 +96,9 @@ static void deliver(const struct lane *lane, struct pt_facts *facts, const struc
     for (const struct pt_event *event = events; event < events + n_events; event++) {
         if (facts && event->desc->category & PT_FACTS_CATEGORIES)
             pt_facts_event(facts, event);
-        const pt_u32 bit = (pt_u32)__builtin_ctz(event->desc->category);
-        for (pt_u32 i = 0; i < lane->n[bit]; i++)
-            lane->subscribers[bit][i].event(lane->subscribers[bit][i].state, event);
+        const pt_u32 kind = event->desc->kind;
+        for (pt_u32 i = 0; i < lane->n[kind]; i++)
+            lane->subscribers[kind][i].event(lane->subscribers[kind][i].state, event);
     }
 }
 
@@ -114,11 +115,11 @@ static int deliver_all(struct dispatch *dispatch, struct pt_feed *feed, struct p
 }
 
 /* Blocks in the heap are most of some traces, and nobody asks facts about them. */
-static void leave_out_others(struct pt_chunk *chunk, pt_u32 categories)
+static void leave_out_others(struct pt_chunk *chunk, const struct lane *lane)
 {
     pt_u32 n = 0;
     for (pt_u32 i = 0; i < chunk->n; i++)
-        if (chunk->events[i].desc->category & categories) {
+        if (lane->n[chunk->events[i].desc->kind] || chunk->events[i].desc->category & PT_FACTS_CATEGORIES) {
             if (n != i)
                 chunk->events[n] = chunk->events[i];
             n++;
@@ -133,7 +134,7 @@ static void deliver_without_facts(void *context, struct pt_chunk *chunk)
         pt_wait_kind_note(&chunk->events[i]);
     deliver(&dispatch->without_facts, NULL, chunk->events, chunk->n);
     dispatch->n_events += chunk->n;
-    leave_out_others(chunk, dispatch->with_facts.categories);
+    leave_out_others(chunk, &dispatch->with_facts);
 }
 
 /* Takes the feed over, unless no thread can be started. */

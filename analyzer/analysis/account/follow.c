@@ -167,12 +167,19 @@ static void follow_unresolved(struct pt_account *account, pt_i64 now_ns)
         account->unresolved.thread = NULL;
 }
 
+/* Only a call on a channel, as the current one, can tell who was on the other side of the wait. */
+static bool may_resolve(const struct pt_account *account, pt_i64 now_ns)
+{
+    return account->unresolved.thread && (pt_blocker_may_come(&account->facts->call.span) ||
+                                          now_ns - account->unresolved.span.end_ns > LATE_NS);
+}
+
 void pt_account_follow_due(struct pt_account *account, pt_i64 now_ns)
 {
     while (account->n_followed < account->n_waiting &&
            account->waiting[account->n_followed % PT_ACCOUNT_WAITING].span.end_ns + DUE_NS <= now_ns)
         follow_first(account);
-    if (account->unresolved.thread)
+    if (may_resolve(account, now_ns))
         follow_unresolved(account, now_ns);
 }
 

@@ -38,6 +38,7 @@ struct short_commands {
     const struct pt_facts *facts;
     struct process *processes;
     struct pt_time_union *waits; /* by stage */
+    bool has_any;
 };
 
 /* ---- who is a script, and what are its commands ---- */
@@ -77,8 +78,10 @@ static void begin(void *state, struct pt_profile *profile)
             own->script = NULL;
         }
         own->is_short = own->last->end_ns - process->start_ns <= LONGEST_NS;
-        if (own->script)
-            all->processes[own->script->index].n_short += own->is_short;
+        if (!own->script)
+            continue;
+        all->processes[own->script->index].n_short += own->is_short;
+        all->has_any |= all->processes[own->script->index].n_short >= FEWEST;
     }
 }
 
@@ -102,10 +105,16 @@ static const struct pt_process *waited_for(const struct short_commands *all, con
                : NULL;
 }
 
+static bool wants(const void *state, pt_u32 kind)
+{
+    const struct short_commands *all = state;
+    return all->has_any && pt_event_descs[kind].role == PT_ROLE_SPAN;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct short_commands *all = state;
-    if (e->desc->role != PT_ROLE_SPAN || !pt_is_main_thread(e))
+    if (!pt_is_main_thread(e))
         return;
     /* A loop that reads from a pipe goes on in a copy of the shell. */
     const struct process *own = &all->processes[e->process->index];
@@ -253,6 +262,7 @@ const struct pt_analysis pt_analysis_short_commands = {
     .categories = PT_CATEGORY_IO | PT_CATEGORY_PROC | PT_CATEGORY_WAIT,
     .state_size = sizeof(struct short_commands),
     .begin = begin,
+    .wants = wants,
     .event = event,
     .asks_facts = true,
     .finish = finish,

@@ -15,6 +15,7 @@
 #include "analysis/analysis.h"
 #include "facts/block_map.h"
 #include "facts/python.h"
+#include "util/id_map.h"
 #include "level.h"
 #include "results.h"
 #include "sites.h"
@@ -33,6 +34,7 @@ struct heap {
             pt_u32 stack;
         });
     } pending;
+    struct pt_id_map code_files; /* process, string id -> whether it is a file of Python's code, plus 1 */
 };
 
 static void begin(void *state, struct pt_profile *profile)
@@ -356,12 +358,20 @@ static void arena(struct pt_heap_process *p, const struct pt_event *e)
     note_peak(p);
 }
 
-/* A file of Python's code is opened where it is imported. */
-static bool is_import(const struct pt_event *e)
+static bool is_code(const char *path)
 {
-    const char *path = pt_process_string(e->process, pt_event_as(e, io_open)->path);
     const size_t length = path ? strlen(path) : 0;
     return length >= 4 && (!strcmp(path + length - 4, ".pyc") || !strcmp(path + length - 3, ".py"));
+}
+
+/* A file of Python's code is opened where it is imported. */
+static bool is_import(struct heap *heap, const struct pt_event *e)
+{
+    const pt_u32 path = pt_event_as(e, io_open)->path;
+    pt_u64 *known = pt_id_map_at(&heap->code_files, e->process->index, path);
+    if (!*known)
+        *known = is_code(pt_process_string(e->process, path)) ? 2 : 1;
+    return *known == 2;
 }
 
 static void imported(struct pt_heap_process *p, const struct pt_event *e)
@@ -370,19 +380,25 @@ static void imported(struct pt_heap_process *p, const struct pt_event *e)
     p->imports[p->level.bucket] += p->imports[p->level.bucket] < UINT16_MAX;
 }
 
-static bool concerns(const struct pt_event *e)
+static bool concerns(struct heap *heap, const struct pt_event *e)
 {
     if (e->desc->kind == PT_KIND_io_open)
-        return is_import(e);
+        return is_import(heap, e);
     if (e->desc->kind == PT_KIND_map_anon || e->desc->kind == PT_KIND_map_remove)
         return may_be_arena(e);
     return e->desc->category != PT_CATEGORY_USER || pt_peak_phase_concerns(e);
 }
 
+static bool wants(const void *state, pt_u32 kind)
+{
+    (void)state;
+    return pt_event_descs[kind].category != PT_CATEGORY_IO || kind == PT_KIND_io_open;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct heap *heap = state;
-    if (!concerns(e))
+    if (!concerns(heap, e))
         return;
     struct pt_heap_process *p = pt_heap_process_of(&heap->processes, e->process);
     switch (e->desc->kind) {
@@ -425,6 +441,7 @@ static void finish(void *state, struct pt_profile *profile)
     pt_heap_processes_fini(&heap->processes, profile->session->n_processes);
     free(heap->pending.items);
     pt_map_fini(&heap->places);
+    pt_id_map_fini(&heap->code_files);
     pt_heap_sites_fini(&heap->sites);
 }
 
@@ -434,6 +451,7 @@ const struct pt_analysis pt_analysis_heap = {
     .categories = PT_CATEGORY_HEAP | PT_CATEGORY_MAP | PT_CATEGORY_IO | PT_CATEGORY_PYTHON | PT_CATEGORY_USER,
     .state_size = sizeof(struct heap),
     .begin = begin,
+    .wants = wants,
     .event = event,
     .finish = finish,
 };

@@ -33,10 +33,16 @@ static void begin(void *state, struct pt_profile *profile)
     ((struct mapped_files *)state)->profile = profile;
 }
 
+static bool wants(const void *state, pt_u32 kind)
+{
+    (void)state;
+    return kind == PT_KIND_io_map;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct mapped_files *files = state;
-    if (e->desc->kind != PT_KIND_io_map || e->result < 0)
+    if (e->result < 0)
         return;
     const struct pt_ev_io_map *call = pt_event_as(e, io_map);
     const char *path = call->path ? pt_process_string(e->process, call->path) : NULL;
@@ -113,6 +119,7 @@ const struct pt_analysis pt_analysis_mapped_files = {
     .categories = PT_CATEGORY_IO,
     .state_size = sizeof(struct mapped_files),
     .begin = begin,
+    .wants = wants,
     .event = event,
     .finish = finish,
 };

@@ -183,11 +183,15 @@ static pt_u32 target_of(const struct pt_event *e)
     }
 }
 
+static bool wants(const void *state, pt_u32 kind)
+{
+    (void)kind;
+    return ((const struct written_json *)state)->is_wanted;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct written_json *written = state;
-    if (!written->is_wanted)
-        return;
     switch (e->desc->kind) {
     case PT_KIND_io_open:
         opened(written, e);
@@ -367,6 +371,7 @@ const struct pt_analysis pt_analysis_written_json = {
     .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META,
     .state_size = sizeof(struct written_json),
     .begin = begin,
+    .wants = wants,
     .event = event,
     .finish = finish,
 };

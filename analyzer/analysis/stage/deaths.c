@@ -32,6 +32,7 @@ struct calls {
 
 struct deaths {
     struct calls **of_process; /* NULL = it noted its end */
+    bool has_any;
 };
 
 static void begin(void *state, struct pt_profile *profile)
@@ -40,8 +41,10 @@ static void begin(void *state, struct pt_profile *profile)
     const struct pt_session *session = profile->session;
     deaths->of_process = pt_calloc(session->n_processes, sizeof(struct calls *));
     for (pt_u32 i = 0; i < session->n_processes; i++)
-        if (session->processes[i]->wait_status >= 0 && WIFSIGNALED(session->processes[i]->wait_status))
+        if (session->processes[i]->wait_status >= 0 && WIFSIGNALED(session->processes[i]->wait_status)) {
             deaths->of_process[i] = pt_calloc(1, sizeof(struct calls));
+            deaths->has_any = true;
+        }
 }
 
 /* A path, a peer, a host: the first name that the event carries. */
@@ -60,10 +63,15 @@ static const char *name_in(const struct pt_event *e)
     return NULL;
 }
 
+static bool wants(const void *state, pt_u32 kind)
+{
+    return ((const struct deaths *)state)->has_any && pt_event_descs[kind].role == PT_ROLE_SPAN;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct calls *calls = ((struct deaths *)state)->of_process[e->process->index];
-    if (!calls || e->desc->role != PT_ROLE_SPAN || e->thread->tid >= PT_DEVICE_TID)
+    if (!calls || e->thread->tid >= PT_DEVICE_TID)
         return;
     calls->last[calls->n++ % KEPT] = (struct call){.thread = e->thread,
                                                    .name = e->desc->name,
@@ -162,6 +170,7 @@ const struct pt_analysis pt_analysis_deaths = {
                   PT_CATEGORY_WAIT | PT_CATEGORY_NET | PT_CATEGORY_CUDA,
     .state_size = sizeof(struct deaths),
     .begin = begin,
+    .wants = wants,
     .event = event,
     .finish = finish,
 };

@@ -39,6 +39,7 @@ struct last_process {
 
 struct last_moments {
     struct last_process **of_process; /* NULL = not of interest */
+    bool has_any;
 };
 
 static void begin(void *state, struct pt_profile *profile)
@@ -54,6 +55,7 @@ static void begin(void *state, struct pt_profile *profile)
         moments->of_process[i]->place_of = pt_calloc(session->processes[i]->n_threads + 1, 1);
         n++;
     }
+    moments->has_any = n > 0;
 }
 
 /* ---- what each thread does ---- */
@@ -120,6 +122,12 @@ static void follow(struct last_thread *thread, const struct pt_event *e)
     default:
         break;
     }
+}
+
+static bool wants(const void *state, pt_u32 kind)
+{
+    (void)kind;
+    return ((const struct last_moments *)state)->has_any;
 }
 
 static void event(void *state, const struct pt_event *e)
@@ -309,6 +317,7 @@ const struct pt_analysis pt_analysis_last_moments = {
                   PT_CATEGORY_WAIT | PT_CATEGORY_NET | PT_CATEGORY_CUDA | PT_CATEGORY_USER,
     .state_size = sizeof(struct last_moments),
     .begin = begin,
+    .wants = wants,
     .event = event,
     .finish = finish,
 };

@@ -108,9 +108,15 @@ static void end_round(struct barriers *barriers, struct barrier *barrier)
 
 /* The end of the first wait is when the barrier opened: a thread that came later is in the next round. Which threads
  * have come does not matter: a mark per thread was one for several where there are many, or new ones in each epoch. */
+static bool wants(const void *state, pt_u32 kind)
+{
+    (void)state;
+    return kind == PT_KIND_lock_barrier;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
-    if (e->desc->kind != PT_KIND_lock_barrier || e->result < 0)
+    if (e->result < 0)
         return;
     struct barrier *barrier = barrier_at(state, e);
     if (!barrier)
@@ -262,6 +268,7 @@ const struct pt_analysis pt_analysis_barriers = {
     .categories = PT_CATEGORY_WAIT,
     .state_size = sizeof(struct barriers),
     .begin = begin,
+    .wants = wants,
     .event = event,
     .asks_facts = true,
     .finish = finish,

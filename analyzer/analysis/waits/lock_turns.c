@@ -12,22 +12,26 @@
 /* Of the time that it was held: what the waiting threads themselves must have. */
 #define SHARE_OF_TURNS 0.8
 
-struct turn {
-    pt_i64 start_ns, end_ns; /* first and last wait */
-    double waited_ns, held_ns;
-};
+/* Most locks have a few threads, and these are compared faster than they are looked up. */
+enum { FEW = 8 };
 
-static struct turn *turn_of(struct pt_lock_turns *turns, const struct pt_thread *thread)
+static struct pt_lock_turn *turn_of(struct pt_lock_turns *turns, const struct pt_thread *thread)
 {
-    pt_u64 *slot = pt_map_at(&turns->by_thread, (uintptr_t)thread);
-    if (!*slot)
-        *slot = (uintptr_t)pt_calloc(1, sizeof(struct turn));
-    return (struct turn *)(uintptr_t)*slot;
+    for (size_t i = 0; i < turns->n && i < FEW; i++)
+        if (turns->items[i].thread == thread)
+            return &turns->items[i];
+    pt_u64 *slot = turns->n < FEW ? NULL : pt_map_at(&turns->by_thread, (uintptr_t)thread);
+    if (slot && *slot)
+        return &turns->items[*slot - 1];
+    pt_vec_push(turns, ((struct pt_lock_turn){.thread = thread}));
+    if (slot)
+        *slot = turns->n;
+    return &turns->items[turns->n - 1];
 }
 
 void pt_lock_turns_waited(struct pt_lock_turns *turns, const struct pt_thread *thread, pt_i64 start_ns, pt_i64 end_ns)
 {
-    struct turn *turn = turn_of(turns, thread);
+    struct pt_lock_turn *turn = turn_of(turns, thread);
     if (turn->waited_ns == 0 || start_ns < turn->start_ns)
         turn->start_ns = start_ns;
     if (turn->waited_ns == 0 || end_ns > turn->end_ns)
@@ -44,12 +48,12 @@ void pt_lock_turns_held(struct pt_lock_turns *turns, const struct pt_thread *thr
 
 static int by_end(const void *a, const void *b)
 {
-    const struct turn *x = *(struct turn *const *)a, *y = *(struct turn *const *)b;
+    const struct pt_lock_turn *x = *(struct pt_lock_turn *const *)a, *y = *(struct pt_lock_turn *const *)b;
     return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
 /* How many of the first n ended before a time. */
-static size_t ended_before(struct turn *const *turns, size_t n, pt_i64 at_ns)
+static size_t ended_before(struct pt_lock_turn *const *turns, size_t n, pt_i64 at_ns)
 {
     size_t low = 0, high = n;
     while (low < high) {
@@ -63,7 +67,7 @@ static size_t ended_before(struct turn *const *turns, size_t n, pt_i64 at_ns)
 }
 
 /* Weighted interval scheduling: of threads that waited one after another, those that waited longest together. */
-static double longest_chain_ns(struct turn **turns, size_t n)
+static double longest_chain_ns(struct pt_lock_turn **turns, size_t n)
 {
     double *most_ns = pt_calloc(n + 1, sizeof *most_ns); /* of the first i */
     qsort(turns, n, sizeof *turns, by_end);
@@ -76,11 +80,11 @@ static double longest_chain_ns(struct turn **turns, size_t n)
 
 double pt_lock_turns_most_s(const struct pt_lock_turns *turns)
 {
-    struct turn **waiting = pt_calloc(turns->by_thread.n + 1, sizeof *waiting);
+    struct pt_lock_turn **waiting = pt_calloc(turns->n + 1, sizeof *waiting);
     double most_s = HUGE_VAL, held_ns = 0;
     size_t n = 0;
-    for (size_t i = 0; i < turns->by_thread.n; i++) {
-        struct turn *turn = (struct turn *)(uintptr_t)turns->by_thread.entries[i].value;
+    for (size_t i = 0; i < turns->n; i++) {
+        struct pt_lock_turn *turn = &turns->items[i];
         if (turn->waited_ns <= 0)
             continue;
         waiting[n++] = turn;
@@ -94,7 +98,6 @@ double pt_lock_turns_most_s(const struct pt_lock_turns *turns)
 
 void pt_lock_turns_fini(struct pt_lock_turns *turns)
 {
-    for (size_t i = 0; i < turns->by_thread.n; i++)
-        free((void *)(uintptr_t)turns->by_thread.entries[i].value);
+    free(turns->items);
     pt_map_fini(&turns->by_thread);
 }

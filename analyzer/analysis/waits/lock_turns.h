@@ -11,9 +11,17 @@
 
 #include "model/session_types.h"
 #include "util/map.h"
+#include "util/vec.h"
+
+struct pt_lock_turn {
+    const struct pt_thread *thread;
+    pt_i64 start_ns, end_ns; /* first and last wait */
+    double waited_ns, held_ns;
+};
 
 struct pt_lock_turns {
-    struct pt_map by_thread; /* -> struct turn * */
+    PT_VEC(struct pt_lock_turn);
+    struct pt_map by_thread; /* of those behind the first few: -> index, plus 1 */
     double held_ns;          /* while somebody waited, by whomever */
 };
 

@@ -236,6 +236,12 @@ static void wanted_lock(struct pt_locks *locks, const struct pt_event *e)
     }
 }
 
+static bool wants(const void *state, pt_u32 kind)
+{
+    (void)state;
+    return pt_event_descs[kind].category == PT_CATEGORY_WAIT || kind == PT_KIND_io_lock || kind == PT_KIND_io_read;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct pt_locks *locks = state;
@@ -288,6 +294,7 @@ const struct pt_analysis pt_analysis_locks = {
     .categories = PT_CATEGORY_WAIT | PT_CATEGORY_IO,
     .state_size = sizeof(struct pt_locks),
     .begin = begin,
+    .wants = wants,
     .event = event,
     .asks_facts = true,
     .finish = finish,

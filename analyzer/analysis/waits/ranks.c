@@ -31,6 +31,7 @@ struct ranks {
     const struct pt_facts *facts;
     struct rank *processes;
     bool *feeds; /* by number of a thread: it takes data from its process's workers */
+    bool has_any;
 };
 
 static void begin(void *state, struct pt_profile *profile)
@@ -40,6 +41,8 @@ static void begin(void *state, struct pt_profile *profile)
     ranks->facts = profile->facts;
     ranks->processes = pt_calloc(profile->session->n_processes, sizeof *ranks->processes);
     ranks->feeds = pt_calloc(pt_n_threads(&ranks->facts->ids) + 1, sizeof *ranks->feeds);
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++)
+        ranks->has_any |= profile->session->processes[i]->rank >= 0;
 }
 
 /* Workers of a rank have its number, too; a shell that starts it is not it. */
@@ -88,11 +91,17 @@ static bool may_be_of_ranks(const struct pt_event *e, const struct pt_span *span
            e->desc->kind == PT_KIND_lock_cond || e->desc->kind == PT_KIND_lock_sem;
 }
 
+static bool wants(const void *state, pt_u32 kind)
+{
+    const struct ranks *ranks = state;
+    return ranks->has_any && pt_event_descs[kind].role == PT_ROLE_SPAN;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct ranks *ranks = state;
     const struct pt_span *span = &ranks->facts->call.span;
-    if (e->desc->role != PT_ROLE_SPAN || !is_rank(ranks, e->process) || span->part == PT_PART_gil_wait)
+    if (!is_rank(ranks, e->process) || span->part == PT_PART_gil_wait)
         return;
     const bool is_for_workers = is_of_workers(ranks, e, span);
     if (!pt_is_main_thread(e)) {
@@ -233,6 +242,7 @@ const struct pt_analysis pt_analysis_ranks = {
     .categories = PT_CATEGORY_IO | PT_CATEGORY_WAIT | PT_CATEGORY_NET,
     .state_size = sizeof(struct ranks),
     .begin = begin,
+    .wants = wants,
     .event = event,
     .asks_facts = true,
     .finish = finish,
