@@ -170,8 +170,8 @@ static void follow_unresolved(struct pt_account *account, pt_i64 now_ns)
 /* Only a call on a channel, as the current one, can tell who was on the other side of the wait. */
 static bool may_resolve(const struct pt_account *account, pt_i64 now_ns)
 {
-    return account->unresolved.thread && (pt_blocker_may_come(&account->facts->call.span) ||
-                                          now_ns - account->unresolved.span.end_ns > LATE_NS);
+    return account->unresolved.thread &&
+           (pt_blocker_may_come(&account->facts->call.span) || now_ns - account->unresolved.span.end_ns > LATE_NS);
 }
 
 void pt_account_follow_due(struct pt_account *account, pt_i64 now_ns)
