@@ -13,8 +13,9 @@
 
 #include "util/mem.h"
 
-/* A block is asked for long before its turn when there are many sources. A worker that is woken for each takes a CPU
- * from the threads that read events, so it is woken when an eighth of those ahead wait to be decoded. */
+/* A worker that is woken for each block takes a CPU from the threads that read events. While a source used up its last
+ * block, so many were asked for, and until it needs the next one about as many will be: a worker is woken when an
+ * eighth of that wait. Of one that is read alone or much faster than the others, at once. */
 enum { MAX_WORKERS = 4, MAX_AHEAD = 192, WAKE_SHARE = 8 };
 /* Fewer blocks are decoded faster than a worker starts. */
 #ifdef PROFTRACE_THREADS_ALWAYS
@@ -33,6 +34,7 @@ struct pt_decode_pool {
     struct pt_decoder *own; /* of the merging thread */
     struct pt_batch *spare[MAX_AHEAD];
     int n_spare, n_ahead, n_queued; /* ahead: queued, being decoded, or decoded and not taken yet */
+    pt_u64 n_asked;
 };
 
 static int by_end(const void *a, const void *b)
@@ -148,12 +150,13 @@ void pt_decode_pool_ask(struct pt_decode_pool *pool, struct pt_job *job, const s
     if (!pool->n_workers || pool->n_ahead >= MAX_AHEAD)
         return;
     pthread_mutex_lock(&pool->lock);
-    *job = (struct pt_job){.source = source, .block = block, .state = PT_JOB_QUEUED};
+    const pt_u64 since_last = pool->n_asked - job->asked;
+    *job = (struct pt_job){.source = source, .block = block, .state = PT_JOB_QUEUED, .asked = ++pool->n_asked};
     *pool->last = job;
     pool->last = &job->next;
     pool->n_ahead++;
     pool->n_queued++;
-    if (pool->n_queued > pool->n_ahead / WAKE_SHARE)
+    if (pool->n_queued > MAX_AHEAD / WAKE_SHARE || (pt_u64)pool->n_queued > since_last / WAKE_SHARE)
         pthread_cond_signal(&pool->asked);
     pthread_mutex_unlock(&pool->lock);
 }

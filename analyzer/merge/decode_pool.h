@@ -17,6 +17,7 @@ struct pt_job {
     int result;
     struct pt_batch *batch;
     struct pt_job *next; /* in the queue */
+    pt_u64 asked;        /* how many blocks had been asked for, with this one */
 };
 
 struct pt_decode_pool;

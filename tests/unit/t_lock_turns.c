@@ -47,6 +47,19 @@ static void threads_that_came_later_waited_too(void **state)
     pt_lock_turns_fini(&turns);
 }
 
+static void many_threads_are_told_apart(void **state)
+{
+    (void)state;
+    const struct pt_thread threads[24] = {{0}};
+    struct pt_lock_turns turns = {0};
+    for (int again = 0; again < 2; again++)
+        for (int group = 0; group < 6; group++)
+            four_take_turns(&turns, threads + 4 * group, (1000 * group + 100 * again) * (pt_i64)MS);
+    assert_int_equal(turns.n, 24);
+    assert_float_equal(pt_lock_turns_most_s(&turns), 6 * 0.120, 1e-9);
+    pt_lock_turns_fini(&turns);
+}
+
 /* A stage of two threads and one that writes everything to disk under their lock: they wait for its work. */
 static void who_holds_it_without_waiting_is_no_peer(void **state)
 {
@@ -76,6 +89,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_has_its_own_work_to_do),
         cmocka_unit_test(threads_that_came_later_waited_too),
+        cmocka_unit_test(many_threads_are_told_apart),
         cmocka_unit_test(who_holds_it_without_waiting_is_no_peer),
         cmocka_unit_test(nobody_waited),
     };

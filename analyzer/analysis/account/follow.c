@@ -167,7 +167,7 @@ static void follow_unresolved(struct pt_account *account, pt_i64 now_ns)
         account->unresolved.thread = NULL;
 }
 
-/* Only a call on a channel, as the current one, can tell who was on the other side of the wait. */
+/* Only traffic on a channel tells who was on the other side of the wait: is the current call some? */
 static bool may_resolve(const struct pt_account *account, pt_i64 now_ns)
 {
     return account->unresolved.thread &&

@@ -3,9 +3,9 @@
  * The heap: live bytes and their peak, growth, churn, by process and call site. Counts and bytes come from the exact
  * totals; the rest from every call (`--heap full`) or from weighted samples.
  *
- * Threads: one. State: a slot per live (or live and sampled) block, a site per stack. Never: trusts the order of events
- * of different threads: an allocation's time is interpolated, so a release may arrive before the allocation it belongs
- * to.
+ * Threads: one. State: a slot per live (or live and sampled) block, a site per stack, a mark per path. Never: trusts
+ * the order of events of different threads: an allocation's time is interpolated, so a release may arrive before the
+ * allocation it belongs to.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -360,18 +360,21 @@ static void arena(struct pt_heap_process *p, const struct pt_event *e)
 
 static bool is_code(const char *path)
 {
-    const size_t length = path ? strlen(path) : 0;
+    const size_t length = strlen(path);
     return length >= 4 && (!strcmp(path + length - 4, ".pyc") || !strcmp(path + length - 3, ".py"));
 }
 
 /* A file of Python's code is opened where it is imported. */
 static bool is_import(struct heap *heap, const struct pt_event *e)
 {
-    const pt_u32 path = pt_event_as(e, io_open)->path;
-    pt_u64 *known = pt_id_map_at(&heap->code_files, e->process->index, path);
-    if (!*known)
-        *known = is_code(pt_process_string(e->process, path)) ? 2 : 1;
-    return *known == 2;
+    const pt_u32 id = pt_event_as(e, io_open)->path;
+    const pt_u64 known = pt_id_map_get(&heap->code_files, e->process->index, id);
+    if (known)
+        return known == 2;
+    const char *path = pt_process_string(e->process, id);
+    if (path) /* an event can name ids that do not exist */
+        *pt_id_map_at(&heap->code_files, e->process->index, id) = is_code(path) ? 2 : 1;
+    return path && is_code(path);
 }
 
 static void imported(struct pt_heap_process *p, const struct pt_event *e)

@@ -106,14 +106,14 @@ static void end_round(struct barriers *barriers, struct barrier *barrier)
     barrier->round.n = 0;
 }
 
-/* The end of the first wait is when the barrier opened: a thread that came later is in the next round. Which threads
- * have come does not matter: a mark per thread was one for several where there are many, or new ones in each epoch. */
 static bool wants(const void *state, pt_u32 kind)
 {
     (void)state;
     return kind == PT_KIND_lock_barrier;
 }
 
+/* The end of the first wait is when the barrier opened: a thread that came later is in the next round. Which threads
+ * have come does not matter: a mark per thread was one for several where there are many, or new ones in each epoch. */
 static void event(void *state, const struct pt_event *e)
 {
     if (e->result < 0)

@@ -16,8 +16,9 @@
 #define LEAST_DATA_WAIT_NS 200000
 /* Between two waits of a loop that asks again and again. */
 #define CLOSE_NS 50000
-/* Of the main thread's life; and how much of its own a thread that works has to do. */
+/* Of the main thread's life, in all waits and in long ones; and how much of its own a thread that works has to do. */
 #define LEAST_OF_LIFE 0.05
+#define LEAST_LONG_OF_LIFE 0.02
 #define LEAST_WORK 0.3
 #define MOST_CONTENDED 0.2
 /* Of the time in which it is waited for: what the other threads may do beside. */
@@ -263,26 +264,29 @@ static bool may_wait(const struct pt_process *process, const struct pt_thread *m
     return process->n_threads > 1 && process->n_threads <= MOST_THREADS && waited_ns > LEAST_OF_LIFE * life_ns;
 }
 
-/* Enough of its waits are long: those that are not may be many, and tell nothing. */
+/* Enough of its waits are long: those that are not may be many, and tell nothing. Where events are lost, it is by the
+ * totals. */
 static bool waits_long(const struct reader *reader)
 {
+    const struct pt_quality *quality = &reader->process->quality;
+    if (quality->overwritten || quality->dropped || quality->corrupt_events || quality->corrupt_blocks)
+        return true;
     const struct pt_filter filter = {.categories = PT_CATEGORY_WAIT,
                                      .process = reader->process,
                                      .thread = reader->main_thread,
                                      .min_duration_ns = LEAST_WAIT_NS};
-    const struct pt_quality *quality = &reader->process->quality;
     const double life_ns = (double)(reader->process->end_ns - reader->process->start_ns);
-    double waited_ns = quality->overwritten || quality->dropped ? HUGE_VAL : 0; /* by the totals, it does */
+    double waited_ns = 0;
     struct pt_error err = {0};
     PT_AUTO(pt_feed_closep)
     struct pt_feed *feed = pt_session_feed(reader->facts->profile->session, &filter, &err);
     struct pt_event event;
-    while (feed && waited_ns <= LEAST_OF_LIFE * life_ns && feed->next(feed, &event, &err) > 0) {
+    while (feed && waited_ns <= LEAST_LONG_OF_LIFE * life_ns && feed->next(feed, &event, &err) > 0) {
         const pt_u32 kind = event.desc->kind;
         const bool is_wait = kind == PT_KIND_wait_thread || kind == PT_KIND_lock_cond || kind == PT_KIND_lock_sem;
         waited_ns += is_wait && event.thread == reader->main_thread ? (double)event.duration_ns : 0;
     }
-    return waited_ns > LEAST_OF_LIFE * life_ns;
+    return waited_ns > LEAST_LONG_OF_LIFE * life_ns;
 }
 
 struct pt_own_windows pt_own_windows_of(const struct pt_facts *facts, const struct pt_process *process)
