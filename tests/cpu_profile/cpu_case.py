@@ -109,10 +109,14 @@ class CpuCase(unittest.TestCase):
 
     def assert_on_cpu(self, on_s, clock_s, spare_s=0.0):
         """The kernel's clocks stop while a hypervisor has the CPU; the records of switches, which `on_s` is of, cannot see that. So it
-        may be more by what the machine says was stolen during the run, and never less."""
+        may be more by what the machine says was stolen during the run, and never less. Where that is more than a fifth, nothing can
+        be said: it took 0.7 of 2 s in one run of ours."""
         within_s = 0.01 * clock_s + spare_s
+        most_s = clock_s + within_s + min(self.stolen_s, 0.2 * clock_s)
         self.assertGreaterEqual(on_s, clock_s - within_s)
-        self.assertLessEqual(on_s, clock_s + within_s + min(self.stolen_s, 0.2 * clock_s))
+        if most_s < on_s <= clock_s + within_s + self.stolen_s:
+            self.skipTest(f"the hypervisor took {self.stolen_s:.2f} s, the program used {clock_s:.2f} s of CPU")
+        self.assertLessEqual(on_s, most_s)
 
     def best_of_three(self, measure):
         """What others do on the machine, and what a hypervisor takes from it, disturbs a measurement, never improves it: one of
@@ -120,7 +124,7 @@ class CpuCase(unittest.TestCase):
         for is_last in (False, False, True):
             try:
                 return measure()
-            except AssertionError as problem:
+            except (AssertionError, unittest.SkipTest) as problem:
                 if is_last:
                     raise
                 print(f"once more: {str(problem).splitlines()[0]}", end=" ... ")
