@@ -151,7 +151,8 @@ void pt_decode_pool_ask(struct pt_decode_pool *pool, struct pt_job *job, const s
         return;
     pthread_mutex_lock(&pool->lock);
     const pt_u64 since_last = pool->n_asked - job->asked;
-    *job = (struct pt_job){.source = source, .block = block, .state = PT_JOB_QUEUED, .asked = ++pool->n_asked};
+    *job = (struct pt_job){
+        .source = source, .block = block, .state = PT_JOB_QUEUED, .is_asked = true, .asked = ++pool->n_asked};
     *pool->last = job;
     pool->last = &job->next;
     pool->n_ahead++;
@@ -176,8 +177,9 @@ int pt_decode_pool_take(struct pt_decode_pool *pool, struct pt_job *job, const s
                         size_t block, struct pt_batch **ret_batch)
 {
     pthread_mutex_lock(&pool->lock);
-    if (job->state != PT_JOB_IDLE)
+    if (job->is_asked)
         pool->n_ahead--;
+    job->is_asked = false;
     if (job->state == PT_JOB_QUEUED) {
         remove_from_queue(pool, job);
         job->state = PT_JOB_IDLE;

@@ -13,7 +13,8 @@ enum pt_job_state { PT_JOB_IDLE, PT_JOB_QUEUED, PT_JOB_RUNNING, PT_JOB_DONE };
 struct pt_job {
     const struct pt_decode_source *source;
     size_t block;
-    enum pt_job_state state;
+    enum pt_job_state state; /* the workers' and the merging thread's, under the pool's lock */
+    bool is_asked;           /* and not taken yet: the merging thread's alone */
     int result;
     struct pt_batch *batch;
     struct pt_job *next; /* in the queue */

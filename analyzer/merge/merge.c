@@ -297,7 +297,7 @@ static void close_merge(struct pt_feed *self)
     struct merge *m = (struct merge *)self;
     for (size_t i = 0; m->readers[i].in; i++) {
         struct reader *r = &m->readers[i];
-        if (r->ahead.state != PT_JOB_IDLE) {
+        if (r->ahead.is_asked) {
             struct pt_batch *batch;
             pt_decode_pool_take(m->pool, &r->ahead, &r->in->from, r->ahead.block, &batch);
             pt_decode_pool_give_back(m->pool, batch);
