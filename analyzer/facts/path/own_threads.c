@@ -254,13 +254,17 @@ static void keep_those_alone(struct reader *reader)
 
 /* ---- all of it ---- */
 
+static bool may_be_for_thread(pt_u32 kind)
+{
+    return kind == PT_KIND_wait_thread || kind == PT_KIND_lock_cond || kind == PT_KIND_lock_sem;
+}
+
 static bool may_wait(const struct pt_process *process, const struct pt_thread *main_thread)
 {
-    static const pt_u32 kinds[] = {PT_KIND_wait_thread, PT_KIND_lock_cond, PT_KIND_lock_sem};
     const double life_ns = (double)(process->end_ns - process->start_ns);
     double waited_ns = 0;
-    for (size_t i = 0; main_thread && i < sizeof kinds / sizeof *kinds; i++)
-        waited_ns += (double)pt_totals_of(main_thread->totals, kinds[i])->ns;
+    for (pt_u32 kind = 0; main_thread && kind < PT_KIND__COUNT; kind++)
+        waited_ns += may_be_for_thread(kind) ? (double)pt_totals_of(main_thread->totals, kind)->ns : 0;
     return process->n_threads > 1 && process->n_threads <= MOST_THREADS && waited_ns > LEAST_OF_LIFE * life_ns;
 }
 
@@ -282,9 +286,8 @@ static bool waits_long(const struct reader *reader)
     struct pt_feed *feed = pt_session_feed(reader->facts->profile->session, &filter, &err);
     struct pt_event event;
     while (feed && waited_ns <= LEAST_LONG_OF_LIFE * life_ns && feed->next(feed, &event, &err) > 0) {
-        const pt_u32 kind = event.desc->kind;
-        const bool is_wait = kind == PT_KIND_wait_thread || kind == PT_KIND_lock_cond || kind == PT_KIND_lock_sem;
-        waited_ns += is_wait && event.thread == reader->main_thread ? (double)event.duration_ns : 0;
+        if (may_be_for_thread(event.desc->kind) && event.thread == reader->main_thread)
+            waited_ns += (double)event.duration_ns;
     }
     return waited_ns > LEAST_LONG_OF_LIFE * life_ns;
 }
