@@ -15,11 +15,13 @@ CRASH = """
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "proftrace/proftrace.h"
 
 static int ends[2], signal_to_die;
+static atomic_int main_waits;
 
 static void *wait_forever(void *argument)
 {
@@ -36,9 +38,18 @@ static void *read_always(void *argument)
     return argument;
 }
 
+/* The main thread must not be the one that is seen last, whenever a busy machine lets it go on. */
+static void wait_for_main(void)
+{
+    do
+        usleep(100000);
+    while (!main_waits);
+}
+
 static void *die(void *path)
 {
     char bytes[64];
+    wait_for_main();
     proftrace_epoch(2);
     proftrace_step(41);
     proftrace_range_push("over");
@@ -67,20 +78,25 @@ int main(int argc, char **argv)
         return 1;
     pthread_create(&thread, NULL, wait_forever, NULL);
     pthread_create(&thread, NULL, read_always, NULL);
-    usleep(900000);
+    usleep(800000);
     pthread_create(&thread, NULL, die, argv[1]);
+    main_waits = 1;
     pause();
 }
 """
 CRASH_IN_PYTHON = """
 import os, sys, threading, time
 threading.Thread(target=lambda: os.read(os.pipe()[0], 1), daemon=True).start()
+main_waits = threading.Event()
 def die():
+    main_waits.wait()
+    time.sleep(0.1)
     for i in range(1, 31):
         with open(sys.argv[1], "rb", 0) as file:
             file.read(i)
     os.abort()
 threading.Thread(target=die).start()
+main_waits.set()
 time.sleep(60)
 """
 
