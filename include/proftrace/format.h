@@ -277,11 +277,11 @@ _Static_assert(sizeof(struct pt_thread_area) <= PT_THREAD_HEADER_BYTES, "on disk
 enum pt_counted { PT_COUNTED_READ_DIR, PT_COUNTED_STDIO_READ_CHAR, PT_COUNTED_STDIO_WRITE_CHAR };
 
 /* Heap size classes: 16-byte steps to 1 KiB, then powers of two. Class of a size, and the largest size of a class. */
-static inline pt_u32 pt_heap_class_of(pt_u64 size_bytes)
+static inline pt_u64 pt_heap_class_of(pt_u64 size_bytes)
 {
     if (size_bytes <= 1024)
-        return (pt_u32)((size_bytes + 15) >> 4);
-    const pt_u32 index = 65 + (pt_u32)(63 - __builtin_clzll(size_bytes)) - 10;
+        return (size_bytes + 15) >> 4;
+    const pt_u64 index = 65 + (pt_u64)(63 - __builtin_clzll(size_bytes)) - 10;
     return index < PT_HEAP_CLASSES ? index : PT_HEAP_CLASSES - 1;
 }
 

@@ -85,7 +85,11 @@ PT_ALWAYS_INLINE int pt_local_is_ours(void)
 
 PT_ALWAYS_INLINE struct pt_tracer_thread *pt_slot_of_caller(void)
 {
-    return pt_local_is_ours() ? PT_OF_LOCAL(self, "movq") : &pt_no_thread;
+    if (pt_likely(pt_local_is_ours()))
+        return PT_OF_LOCAL(self, "movq");
+    struct pt_tracer_thread *none = &pt_no_thread;
+    __asm__("" : "+r"(none)); /* else gcc makes this address in each call, before it looks */
+    return none;
 }
 
 /* The calling thread's slot, or &pt_no_thread. Reads like a variable, as errno does. */

@@ -30,7 +30,7 @@ struct pt_buffer {
 
 struct pt_tracer_thread {
     /* First line: the heap fast path. */
-    pt_i64 countdown; /* bytes until the next heap sample; below 0 = slow path */
+    pt_u64 countdown; /* bytes until the next heap sample; what would make it negative goes the slow path */
     struct pt_thread_area *area;
     pt_u64 clock_base;
     pt_u32 slot;

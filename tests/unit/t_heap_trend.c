@@ -20,7 +20,7 @@ static bool grows(size_at *at)
     bool is_larger = false;
     for (pt_u64 i = 0; i < N; i++) {
         const struct pt_heap_site wanted = {
-            .process = &process, .stack = 1, .python = 2, .size_class = pt_heap_class_of(at(i))};
+            .process = &process, .stack = 1, .python = 2, .size_class = (pt_u32)pt_heap_class_of(at(i))};
         const pt_u32 index = pt_heap_site_of(&sites, &wanted);
         struct pt_heap_site *site = &sites.items[index];
         pt_heap_trend_add(&sites, site);

@@ -186,7 +186,7 @@ static struct pt_heap_site *whole_class(struct heap *heap, const struct pt_event
                                         .stack = PT_SITE_OF_CLASS,
                                         .python = PT_SITE_OF_CLASS,
                                         .stage = PT_SITE_OF_CLASS,
-                                        .size_class = pt_heap_class_of(size_bytes)};
+                                        .size_class = (pt_u32)pt_heap_class_of(size_bytes)};
     const pt_u32 index = pt_heap_site_of(&heap->sites, &wanted); /* may move the items */
     return &heap->sites.items[index];
 }
@@ -291,7 +291,7 @@ static void sample_alloc(struct heap *heap, struct pt_heap_process *p, const str
     if (!sample->addr)
         return;
     const struct pt_sample_weight w = pt_sample_weigh(sample->size_bytes, e->process->heap_sample_bytes);
-    const pt_u32 size_class = pt_heap_class_of(sample->size_bytes);
+    const pt_u32 size_class = (pt_u32)pt_heap_class_of(sample->size_bytes);
     const struct pt_heap_site wanted = {.process = e->process,
                                         .stack = e->aux,
                                         .python = place_of(heap, e),

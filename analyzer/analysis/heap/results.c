@@ -134,7 +134,7 @@ struct stage_heap {
 static pt_u64 bytes_in_blocks_from(const struct pt_heap_totals *heap, pt_u64 least_bytes)
 {
     pt_u64 bytes = 0;
-    for (pt_u32 c = pt_heap_class_of(least_bytes); c < PT_HEAP_CLASSES; c++)
+    for (pt_u64 c = pt_heap_class_of(least_bytes); c < PT_HEAP_CLASSES; c++)
         bytes += heap->classes[c].bytes;
     return bytes;
 }

@@ -157,8 +157,8 @@ PT_ALWAYS_INLINE int count_fast(size_t size)
     struct pt_tracer_thread *t = pt_self;
     struct pt_thread_area *area = t->area;
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* before the countdown: a handler that forks wipes both in the child */
-    const pt_i64 room = t->countdown - 16, left = (pt_i64)((pt_u64)room - size);
-    if (pt_unlikely((room | left | (pt_i64)size) < 0)) /* room: PTRDIFF_MAX taken from -16 wraps to a huge countdown */
+    pt_u64 left;
+    if (pt_unlikely(__builtin_sub_overflow(t->countdown, 16, &left) || __builtin_sub_overflow(left, size, &left)))
         return 0;
     t->countdown = left;
     area->heap_packed[pt_heap_class_of(size)] += (1ull << 40) + size;

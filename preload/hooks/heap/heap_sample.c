@@ -143,15 +143,16 @@ static void refill(struct pt_tracer_thread *t)
 {
     const pt_i64 gap = pt_switches.heap == PT_HEAP_FULL ? 0 : (pt_i64)pt_options.heap_sample_bytes;
     const pt_i64 most = gap < MOST_COUNTDOWN ? gap : MOST_COUNTDOWN;
-    t->countdown = t->gap_left < most ? t->gap_left : most;
-    t->gap_left -= t->countdown;
+    const pt_i64 part = t->gap_left < most ? t->gap_left : most;
+    t->countdown = (pt_u64)part;
+    t->gap_left -= part;
 }
 
 /* Charge an allocation to the countdown. 1 = it is to be sampled. */
 static int is_sampled(struct pt_tracer_thread *t, size_t size)
 {
     const pt_i64 charge = (pt_i64)(size < 1ull << 40 ? size : 1ull << 40) + 16;
-    pt_i64 left = t->countdown + t->gap_left - charge;
+    pt_i64 left = (pt_i64)t->countdown + t->gap_left - charge;
     const int is_first = t->life != t->sampled_life, is_turn = left < 0;
     if (is_turn || is_first || pt_switches.heap != PT_HEAP_FULL)
         spill(t->area);
@@ -167,7 +168,7 @@ static int is_sampled(struct pt_tracer_thread *t, size_t size)
 
 static void count(struct pt_thread_area *area, size_t size)
 {
-    const pt_u32 index = pt_heap_class_of(size);
+    const pt_u32 index = (pt_u32)pt_heap_class_of(size);
     if (size < 1ull << 38 && !needs_wide(area, index)) {
         area->heap_packed[index] += (1ull << 40) + size;
         return;
@@ -202,7 +203,7 @@ pt_u32 pt_object_turn(size_t size)
 /* The program itself would not have called malloc. In full mode the call is a record, too. */
 static void uncount(struct pt_thread_area *area, size_t bytes)
 {
-    const pt_u32 index = pt_heap_class_of(bytes);
+    const pt_u32 index = (pt_u32)pt_heap_class_of(bytes);
     const pt_u64 packed = area->heap_packed[index];
     if (pt_switches.heap == PT_HEAP_FULL)
         return;

@@ -44,8 +44,8 @@ void pt_heap_maybe_release(void *block);
 PT_ALWAYS_INLINE int pt_object_count_fast(size_t size)
 {
     struct pt_tracer_thread *t = pt_self;
-    const pt_i64 left = t->countdown - 16 - (pt_i64)size;
-    if (pt_unlikely(left < 0))
+    pt_u64 left;
+    if (pt_unlikely(__builtin_sub_overflow(t->countdown, 16, &left) || __builtin_sub_overflow(left, size, &left)))
         return 0;
     t->countdown = left;
     return 1;
