@@ -155,12 +155,16 @@ __attribute__((constructor(102))) static void start(void)
 PT_ALWAYS_INLINE int count_fast(size_t size)
 {
     struct pt_tracer_thread *t = pt_self;
-    struct pt_thread_area *area = t->area;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* before the countdown: a handler that forks wipes both in the child */
     pt_u64 left;
     if (pt_unlikely(__builtin_sub_overflow(t->countdown, 16, &left) || __builtin_sub_overflow(left, size, &left)))
         return 0;
     t->countdown = left;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    struct pt_thread_area *area = t->area;
+    if (pt_unlikely(!area)) { /* a handler forked, and this is the child, whose slot was wiped */
+        t->countdown = 0;
+        return 0;
+    }
     area->heap_packed[pt_heap_class_of(size)] += (1ull << 40) + size;
     return 1;
 }
