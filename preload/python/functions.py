@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # PROFTRACE_PYTHON_FUNCTIONS=module:function,...: each call of these as a phase. From CPython 3.12 on by sys.monitoring: a
 # code object that is not meant is looked at once, and calls are found whoever holds the function. Before, and for
-# functions that are not Python's, by a function that stands in its place from when its module has run.
+# functions that are not Python's, by a function that stands in its place from when its module has run. What can be called
+# and is no function (a class, an object, what lru_cache makes) stays: programs do more with it than call it.
 
 
 def read_names(text):
@@ -12,6 +13,9 @@ def read_names(text):
         if module and function:
             found.setdefault(module, []).append(function)
     return found
+
+
+IS_FUNCTION = 1  # CO_OPTIMIZED: the body of a class, which has the class's name, is none
 
 
 def is_meant(code, scope):
@@ -36,7 +40,7 @@ def monitor(monitoring, frame_of):
     def starts(code, offset):
         label = labels.get(code)
         if label is None:
-            if code.co_qualname not in qualified or not is_meant(code, frame_of(1).f_globals):
+            if code.co_qualname not in qualified or not code.co_flags & IS_FUNCTION or not is_meant(code, frame_of(1).f_globals):
                 return monitoring.DISABLE
             label = labels[code] = code.co_qualname
             monitoring.set_local_events(tool, code, events.PY_RESUME | events.PY_RETURN | events.PY_YIELD)
@@ -86,6 +90,13 @@ def replace_named(module):
                 raise
 
 
+def may_be_replaced(original, in_class):
+    """What a function of ours can stand for: in a class it is bound to the object, and so must be what it replaces."""
+    kind = type(original).__name__
+    return kind in ("method_descriptor", "wrapper_descriptor", "cython_function_or_method", "fused_cython_function") or (
+        kind == "builtin_function_or_method" and not in_class)
+
+
 def replace_one(module, function):
     *classes, name = function.split(".")
     owner = module
@@ -93,9 +104,11 @@ def replace_one(module, function):
         owner = owner.__dict__[part]
     held = owner.__dict__[name]
     original = held.__func__ if isinstance(held, (staticmethod, classmethod)) else held
-    if not is_monitored or not hasattr(original, "__code__"):
-        ours = around(original, function)
-        setattr(owner, name, ours if original is held else type(held)(ours))
+    is_python = type(original) is type(replace_one)
+    if is_monitored if is_python else not may_be_replaced(original, classes and original is held):
+        return
+    ours = around(original, function)
+    setattr(owner, name, ours if original is held else type(held)(ours))
 
 
 named = read_names(functions)

@@ -110,7 +110,7 @@ def count_samples(batch, expected):
 
 def expected_samples(iterator):
     sampler = iterator.__dict__.get("_index_sampler")
-    size = sampler.__dict__.get("batch_size") if type(sampler).__name__ == "BatchSampler" else None
+    size = getattr(sampler, "__dict__", {}).get("batch_size") if type(sampler).__name__ == "BatchSampler" else None
     return size if type(size) is int else 0
 
 

@@ -289,6 +289,37 @@ class Requests(unittest.TestCase):
         self.assertEqual((report["requests_processed"], report["sla_violations"]), (800, 800))
         self.assertEqual(len({name for _, name in requests.slowest(1000)}), 800)
 
+    def test_one_object_on_many_threads(self):
+        """Who came first leaves first: each ends its own."""
+        requests = proftrace.RequestProfiler()
+        timed = requests.profile_request("shared")
+        both, first_left = threading.Barrier(2), threading.Event()
+
+        def first():
+            with timed:
+                time.sleep(0.2)
+                both.wait()
+                time.sleep(0.05)
+            first_left.set()
+
+        thread = threading.Thread(target=first)
+        thread.start()
+        both.wait()
+        with timed:
+            first_left.wait(10)
+            time.sleep(0.2)
+        thread.join()
+        self.assertGreaterEqual(requests.slowest(2)[1][0], 0.2)
+
+    def test_it_may_end_on_another_thread(self):
+        requests = proftrace.RequestProfiler()
+        timed = requests.profile_request("handed over")
+        timed.__enter__()
+        thread = threading.Thread(target=timed.__exit__, args=(None, None, None))
+        thread.start()
+        thread.join()
+        self.assertEqual(requests.generate_hourly_report()["requests_processed"], 1)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -54,12 +54,46 @@ named.Kind().method(), named.Kind.of_class(), named.Kind.alone(), json.dumps({})
 print(go.__name__, inspect.signature(go), named.Kind.alone.__qualname__)
 """
 
+# What can be called, and with which a program does more.
+KINDS = """\
+import functools, math
+
+class Net:
+    size = property(lambda self: 3)
+    def __init__(self, n):
+        self.n = n
+    def __call__(self, n):
+        return n
+    absolute = abs
+    upper = str.upper
+
+@functools.lru_cache(None)
+def load(n):
+    return n
+
+net = Net(1)
+half = functools.partial(pow, 2)
+root = math.sqrt
+"""
+USES_OF_KINDS = """\
+import named
+
+class Sub(named.Net):
+    def __init__(self):
+        super(named.Net, self).__init__()
+        named.Net.__init__(self, 2)
+
+sub = Sub()
+print(isinstance(sub, named.Net), sub.size + 1, named.load(3), named.load(3), named.load.cache_info().hits, named.net.n, named.net(4))
+print(named.half.args, named.half(3), named.Net(5).absolute(-2), named.root(9), named.Net.__mro__[-1])
+"""
+
 
 class Functions(unittest.TestCase):
-    def play(self, python, names):
+    def play(self, python, names, module=MODULE, program=PROGRAM):
         with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "named.py").write_text(MODULE, encoding="ascii")
-            pathlib.Path(folder, "program.py").write_text(PROGRAM, encoding="ascii")
+            pathlib.Path(folder, "named.py").write_text(module, encoding="ascii")
+            pathlib.Path(folder, "program.py").write_text(program, encoding="ascii")
             command = [python.path, f"{folder}/program.py"]
             base = {key: value for key, value in os.environ.items() if not key.startswith("PROFTRACE_")}
             plain = subprocess.run(command, capture_output=True, text=True, env=base, timeout=60, check=False)
@@ -87,6 +121,14 @@ class Functions(unittest.TestCase):
                     phases = self.play(python, "__main__:main,program:numbers")
                     # a generator between each two yields
                     self.assertEqual([phase.label for phase in phases], ["main", "numbers", "numbers", "numbers"])
+
+    def test_what_is_no_function_stays(self):
+        names = ",".join("named:" + name for name in ("Net", "Net.size", "Net.absolute", "load", "net", "half", "root", "Net.__init__"))
+        for python in pythons.found():
+            with self.subTest(str(python)):
+                labels = [phase.label for phase in self.play(python, names, KINDS, USES_OF_KINDS)]
+                before_it_is_replaced = ["Net.__init__", "load"] if python.version >= (3, 12) else []
+                self.assertEqual(sorted(labels), sorted(["Net.__init__", "Net.__init__", "root", *before_it_is_replaced]))
 
 
 if __name__ == "__main__":

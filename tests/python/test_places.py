@@ -44,6 +44,29 @@ held = [
 """
 
 
+# While it runs, the interpreter's first frame is at an address of which nothing is known, as in a handler that comes in the
+# moment in which 3.11 and 3.12 have published what holds it.
+TORN = """\
+#include <time.h>
+#include <unistd.h>
+void call(char *thread, long to_holder, long to_frame, unsigned long frame)
+{
+    unsigned long *place = (unsigned long *)(*(char **)(thread + to_holder) + to_frame), was = *place;
+    *place = frame;
+    usleep(3000); /* so long that a place is taken */
+    *place = was;
+}
+"""
+TEARS = """\
+import ctypes, sys
+call = ctypes.PyDLL(sys.argv[1]).call
+call.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_long, ctypes.c_ulong]
+ctypes.pythonapi.PyThreadState_Get.restype = ctypes.c_void_p
+readable = ctypes.create_string_buffer(b"\\x41" * 4096)
+for frame in 0, 8, 0x7fff_ffff_f000, 0x4141_4141_4141_4141, 2**64 - 1, ctypes.addressof(readable):
+    call(ctypes.pythonapi.PyThreadState_Get(), 56, 8 if sys.version_info < (3, 12) else 0, frame)
+print("whole")
+"""
 CHUNKS = """\
 def made():
     yield 1
@@ -79,6 +102,18 @@ class Places(unittest.TestCase):
         for python in pythons.found():
             with self.subTest(str(python)):
                 self.trace(python, CHUNKS)
+
+    def test_a_first_frame_that_is_torn(self):
+        for python in pythons.found():
+            if python.version < (3, 11) or python.version >= (3, 13):
+                continue
+            with self.subTest(str(python)):
+                folder = pathlib.Path(tempfile.mkdtemp(prefix="python-torn-"))
+                self.addCleanup(shutil.rmtree, folder)
+                (folder / "torn.c").write_text(TORN, encoding="ascii")
+                subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "torn.so", folder / "torn.c"], check=True)
+                done = pythons.run([python.path, "-c", TEARS, str(folder / "torn.so")], folder, True)
+                self.assertEqual((done.status, done.out, done.err), (0, "whole\n", ""))
 
     def test_lines_and_functions(self):
         for python in pythons.found():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, Callable, ContextManager, List, Optional, TypeVar
+from threading import get_ident
+from typing import Any, Callable, ContextManager, Dict, List, Optional, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -29,15 +30,20 @@ class Measured:
 
     def __init__(self, make: Callable[[], ContextManager[None]], instead: str) -> None:
         self._make, self._instead = make, instead
-        self._open: List[ContextManager[None]] = []  # of a `with` that is used again
+        self._open: Dict[int, List[ContextManager[None]]] = {}  # by thread, the innermost last: of a `with` that is used again
 
     def __enter__(self) -> None:
         part = self._make()
         part.__enter__()
-        self._open.append(part)
+        self._open.setdefault(get_ident(), []).append(part)
 
     def __exit__(self, *error: Any) -> Optional[bool]:
-        return self._open.pop().__exit__(*error)
+        thread = get_ident() if get_ident() in self._open else next(iter(self._open))  # or it was given to another one
+        parts = self._open[thread]
+        part = parts.pop()
+        if not parts:
+            del self._open[thread]
+        return part.__exit__(*error)
 
     def __call__(self, function: _Function) -> _Function:
         refuse_pieces(function, self._instead)
