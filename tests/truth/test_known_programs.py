@@ -252,6 +252,21 @@ int main(void)
     return 0;
 }
 """
+# Files without a name, in a folder: by open, with and without a directory to begin at.
+NAMELESS = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int folder = open(argv[1], O_DIRECTORY | O_RDONLY);
+    int files[] = {open(argv[1], O_TMPFILE | O_RDWR, 0600), openat(folder, ".", O_TMPFILE | O_RDWR, 0600), openat(-1, argv[1], O_TMPFILE | O_WRONLY | O_EXCL, 0600)};
+    for (int i = 0; i < 3; i++)
+        if (write(files[i], "12345", 5) != 5)
+            return 1;
+    return 0;
+}
+"""
 STARTERS = {"execve": "os.execve(p, [p], e)", "posix_spawn": "os.waitpid(os.posix_spawn(p, [p], e), 0)",
             "posix_spawnp": "os.waitpid(os.posix_spawnp(p, [p], e), 0)"}
 
@@ -320,6 +335,13 @@ class Known(unittest.TestCase):
                 self.assertEqual(written, 3 * [f"{below}/file"], lines)
                 info = subprocess.run([BUILD / "proftrace", "info", "--json", self.folder / "runs/latest"], capture_output=True, check=True)
                 self.assertEqual([process["exit"] for process in json.loads(info.stdout)["processes"]], ["exit 0", "exit 0"])
+
+    def test_files_without_a_name_are_not_their_folder(self):
+        lines = self.events(NAMELESS, self.folder)
+        written = [line.split('path="')[1].split('"')[0] for line in lines if line.startswith("io_write ")]
+        self.assertEqual(len(set(written)), 3, lines)
+        for path in written:
+            self.assertRegex(path, rf"^{re.escape(str(self.folder.resolve()))}/#\d+")
 
     def test_items_that_the_file_is_too_small_for(self):
         lines = self.events(ITEMS, self.folder / "data")

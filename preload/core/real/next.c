@@ -74,11 +74,11 @@ static void *find_in(const struct pt_symbol_table *table, const char *name, cons
     return symbol ? function_of(table, symbol) : 0;
 }
 
-/* Before glibc 2.34 threads are in libraries of their own, which a plugin may bring along: whoever calls a function of
- * theirs has them loaded, and they are never unloaded. */
+/* Before glibc 2.34 threads and terminals are in libraries of their own, which a plugin may bring along: whoever calls
+ * a function of theirs has them loaded, and they are never unloaded. */
 static void *find_in_late_part(const char *name, const char *version)
 {
-    static const char parts[][16] = {"libpthread.so.0", "librt.so.1"};
+    static const char parts[][16] = {"libpthread.so.0", "librt.so.1", "libutil.so.1"};
     void *found = 0;
     for (const struct link_map *map = pt_next_own_map(); map && !found; map = map->l_next)
         for (pt_u32 i = 0; i < sizeof parts / sizeof *parts && !found; i++) {

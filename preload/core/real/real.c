@@ -68,6 +68,5 @@ void pt_reals_prepare(void)
 void pt_real_resolve(const struct pt_real *real)
 {
     pt_reals_prepare();
-    if (pt_next_prepare() == 0)
-        set(real, pt_next_find(at(&real->name), version_of(real)));
+    set(real, pt_next_prepare() == 0 ? pt_next_find(at(&real->name), version_of(real)) : ask_loader(real));
 }

@@ -64,8 +64,8 @@ static pt_u64 lockf_operation(int command)
     return command == F_LOCK || command == F_TLOCK ? LOCKED_ALONE : command == F_ULOCK ? RELEASED : 0;
 }
 
-/* A path relative to a directory descriptor does not name the new descriptor: leave it to /proc, which has the full
- * path. */
+/* A path relative to a directory descriptor does not name the new descriptor, nor does the folder of a file without a
+ * name: leave it to /proc, which has the full path. */
 static PT_NOINLINE void opened(pt_u64 start, pt_u64 end, int dir_fd, const char *path, int flags, int ret)
 {
     if (pt_unlikely(flags & O_TRUNC && ret >= 0))
@@ -73,7 +73,7 @@ static PT_NOINLINE void opened(pt_u64 start, pt_u64 end, int dir_fd, const char 
     const pt_u32 path_id = pt_path_id(ret, dir_fd, path);
     const pt_u32 dir_id = pt_dir_id(ret, dir_fd, path);
     pt_spent(PT_EV_io_open, start, end, ret, pt_result_and(ret, path_id), pt_words((pt_u32)flags, dir_id));
-    pt_fd_opened(ret, dir_id ? 0 : path_id);
+    pt_fd_opened(ret, dir_id || (flags & O_TMPFILE) == O_TMPFILE ? 0 : path_id);
 }
 
 static PT_NOINLINE void opened_temp(pt_u64 start, pt_u64 end, const char *path, int ret)
