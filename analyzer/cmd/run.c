@@ -58,14 +58,8 @@ static int parse_interval(struct request *request, struct pt_error *err)
     const char *from_environment = getenv("PROFTRACE_INTERVAL_MS");
     const char *text = request->interval ? request->interval : from_environment;
     pt_i64 interval_ns = 500000000;
-    if (text && *text) {
-        pt_u64 milliseconds;
-        struct pt_error other = {0};
-        if (pt_parse_count(text, &milliseconds, &other) == 0 && milliseconds < 1u << 30)
-            interval_ns = (pt_i64)milliseconds * 1000000;
-        else if (pt_parse_duration(text, &interval_ns, err) < 0)
-            return pt_error_context(err, request->interval ? "option '--interval'" : "PROFTRACE_INTERVAL_MS");
-    }
+    if (text && *text && pt_parse_milliseconds(text, &interval_ns, err) < 0)
+        return pt_error_context(err, request->interval ? "option '--interval'" : "PROFTRACE_INTERVAL_MS");
     if (interval_ns < INTERVAL_MIN_MS * 1000000)
         return pt_fail(err, "an interval of %s is too short to measure in; use %d ms or more", text, INTERVAL_MIN_MS);
     request->interval_ns = (pt_u64)interval_ns;

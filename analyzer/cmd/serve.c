@@ -12,6 +12,7 @@
 #include "serve/pages.h"
 #include "serve/server.h"
 #include "util/auto.h"
+#include "util/runs_root.h"
 #include "cmd.h"
 #include "arguments/options.h"
 
@@ -56,9 +57,8 @@ int pt_cmd_serve(int argc, char **argv, struct pt_error *err)
         return done < 0 ? -1 : 0;
     if (port > 65535)
         return pt_fail_code(err, 2, "--port is from 0 to 65535");
-    const char *base = getenv("PROFTRACE_DIR"), *directory = args.n          ? args.values[0]
-                                                             : base && *base ? base
-                                                                             : "proftrace.data";
+    PT_AUTO(pt_freep) char *root = pt_runs_root();
+    const char *directory = args.n ? args.values[0] : root;
     PT_AUTO(pt_freep) char *path = realpath(directory, NULL);
     if (!path)
         return pt_fail_code(err, 3, "%s: %s; a directory of runs is what `proftrace run` makes", directory,

@@ -59,6 +59,7 @@ struct watch {
     pt_u64 stopped_ns; /* when the tree that we were ending was gone */
     int wait_status;
     bool ended;
+    bool abandoned; /* it cannot be ended: another user's, or stuck in the kernel */
     struct pt_tree_end end;
     bool ending;
     struct pt_memory_kills kills_before;
@@ -77,7 +78,7 @@ static void see_threads(const struct watch *watch)
             pt_cpu_profile_add_process(profile, tree->entries[i].pid);
 }
 
-static void check_stall(struct watch *watch)
+static void check_stall(struct watch *watch, bool was_away)
 {
     static const enum pt_launch_still whys[] = {
         [PT_STALL_STILL] = PT_LAUNCH_STALLED,
@@ -86,6 +87,8 @@ static void check_stall(struct watch *watch)
     const struct pt_launch *launch = watch->launch;
     if (!launch->still || watch->ended || watch->ending)
         return;
+    if (was_away)
+        pt_stall_resume(&watch->stall, pt_monotonic_ns());
     const enum pt_stall stall = pt_stall_check(&watch->stall, pt_sampler_last(watch->sampler)->values,
                                                launch->output ? launch->output->passed_bytes : 0, pt_monotonic_ns());
     if (stall != PT_STALL_NONE)
@@ -95,11 +98,13 @@ static void check_stall(struct watch *watch)
 static void take_sample(struct watch *watch)
 {
     const pt_u64 now = pt_monotonic_ns();
+    /* Stopped, as the whole job is by Ctrl-Z: nothing could move. */
+    const bool was_away = now > watch->sample_due_ns && now - watch->sample_due_ns > watch->launch->stall_ns / 2;
     const pt_u64 rest_ns = COST_FACTOR * pt_sampler_take(watch->sampler, now - watch->start_ns);
     see_threads(watch);
     watch->last_sample_ns = now;
     watch->sample_due_ns = now + (rest_ns > watch->launch->interval_ns ? rest_ns : watch->launch->interval_ns);
-    check_stall(watch);
+    check_stall(watch, was_away);
     if (!watch->launch->status_line)
         return;
     const struct pt_sample *last = pt_sampler_last(watch->sampler);
@@ -216,6 +221,9 @@ static void step_end(struct watch *watch)
     pt_tree_end_close(&watch->end);
     watch->ending = false;
     watch->end_due_ns = NEVER_NS;
+    watch->abandoned = !watch->ended;
+    if (watch->abandoned)
+        watch->duration_ns = watch->stopped_ns - watch->start_ns;
 }
 
 static void check_timeout(struct watch *watch)
@@ -318,7 +326,7 @@ static void step_cpu_profile(struct watch *watch)
 
 static void loop(struct watch *watch)
 {
-    while (!watch->ended || watch->ending) {
+    while (!(watch->ended || watch->abandoned) || watch->ending) {
         wait_for_something(watch);
         if (watch->launch->output)
             pt_output_pump(watch->launch->output, pt_monotonic_ns());
@@ -398,6 +406,8 @@ static void say_why(struct watch *watch)
         .rss_max_bytes = result->samples->rss_max_bytes,
         .limit_bytes = pt_memory_limit_now(),
     };
+    if (watch->abandoned)
+        return;
     pt_status_text(watch->wait_status, result->exit, sizeof result->exit);
     pt_death_text(&death, result->why, sizeof result->why);
 }
@@ -438,7 +448,7 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
     if (started < 0)
         return -1;
     ret_result->pid = watch.pid;
-    ret_result->running = false;
+    ret_result->running = watch.abandoned;
     ret_result->wait_status = watch.wait_status;
     ret_result->duration_ns = watch.duration_ns;
     const pt_u64 ended_ns = watch.start_ns + watch.duration_ns;

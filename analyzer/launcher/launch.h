@@ -55,7 +55,7 @@ enum pt_launch_end { PT_LAUNCH_ENDED, PT_LAUNCH_TIMED_OUT, PT_LAUNCH_INTERRUPTED
 
 struct pt_launch_result {
     pid_t pid;
-    bool running; /* in progress(): how it will end is not known yet */
+    bool running; /* in progress(), or as it could not be ended: how it will end is not known */
     int wait_status;
     char exit[48];      /* what it says: "exit 0" */
     char why[160];      /* the same, and whether it was for want of memory */
@@ -68,8 +68,8 @@ struct pt_launch_result {
     pt_u32 n_survivors; /* processes that could not be ended */
 };
 
-/* Blocks until the command has ended, and its whole tree if we ended it. Otherwise descendants that outlive it are left
- * alone. */
+/* Blocks until the command has ended, and its whole tree if we ended it, as far as it can be ended. Otherwise
+ * descendants that outlive it are left alone. */
 int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct pt_launch_result *ret_result,
               struct pt_error *err);
 

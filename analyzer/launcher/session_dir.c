@@ -26,20 +26,13 @@
 #include "proftrace/options.h"
 #include "util/auto.h"
 #include "util/clock.h"
+#include "util/mem.h"
+#include "util/runs_root.h"
 #include "util/str.h"
 #include "util/text/sanitize.h"
 
-#define DEFAULT_ROOT "proftrace.data"
 #define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define REMEDY "; name another one with PROFTRACE_DIR or -o"
-
-const char *pt_session_root(void)
-{
-    const char *root = getenv("PROFTRACE_DIR");
-    if (!root || !*root)
-        root = getenv("PROFILE_OUTPUT_DIR");
-    return root && *root ? root : DEFAULT_ROOT;
-}
 
 /* Parents get the user's own mode: only the last directory is ours to protect. */
 static int make_parents(const char *path)
@@ -133,8 +126,9 @@ static void run_name(const char *command, char *name, size_t size)
     snprintf(name, size, "%s-%s-%06x", stamp, base, id & 0xffffffu);
 }
 
-static int make_under_root(const char *root, const char *command, struct pt_session_dir *dir, struct pt_error *err)
+static int make_under_root(const char *command, struct pt_session_dir *dir, struct pt_error *err)
 {
+    PT_AUTO(pt_freep) char *root = pt_runs_root();
     PT_AUTO(pt_closep) int root_fd = pt_session_root_open(root, err);
     if (root_fd < 0)
         return -1;
@@ -175,8 +169,9 @@ static bool is_empty(int directory_fd)
     return empty;
 }
 
-static int make_itself(const char *output, struct pt_session_dir *dir, struct pt_error *err)
+static int make_itself(const char *wanted, struct pt_session_dir *dir, struct pt_error *err)
 {
+    PT_AUTO(pt_freep) char *output = pt_without_slashes(pt_strdup(wanted));
     if (make_parents(output) < 0 || (mkdir(output, 0700) < 0 && errno != EEXIST))
         return pt_fail(err, "cannot make -o %s: %s; choose another name", output, strerror(errno));
     dir->fd = open_directory(output, err);
@@ -238,7 +233,7 @@ int pt_session_dir_create(const char *output, const char *command, struct pt_ses
     struct pt_session_dir dir = {.fd = -1};
     dir.start_realtime_ns = pt_clock_ns(CLOCK_REALTIME);
     dir.start_monotonic_ns = pt_monotonic_ns();
-    int done = output ? make_itself(output, &dir, err) : make_under_root(pt_session_root(), command, &dir, err);
+    int done = output ? make_itself(output, &dir, err) : make_under_root(command, &dir, err);
     if (done == 0) {
         dir.budget_bytes = budget_bytes(dir.fd);
         dir.path = realpath(dir.shown, NULL);

@@ -18,11 +18,8 @@ struct pt_session_dir {
     int latest_problem; /* errno: why `latest` does not lead here; 0 = it does, or there is none */
 };
 
-/* Where runs go: PROFTRACE_DIR, its alias PROFILE_OUTPUT_DIR, else ./proftrace.data. */
-const char *pt_session_root(void);
-
-/* Open the root (make it when missing) as a directory of our own; the descriptor, or -1 with the cause and the remedy.
- */
+/* Open the root of runs (make it when missing) as a directory of our own; the descriptor, or -1 with the cause and the
+ * remedy. */
 int pt_session_root_open(const char *root, struct pt_error *err);
 
 /* Free bytes where the directory lies; 0 = unknown. */

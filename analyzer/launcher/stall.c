@@ -34,6 +34,11 @@ void pt_stall_begin(struct pt_stall_watch *watch, pt_u64 now_ns)
     begin_pause(watch, now_ns);
 }
 
+void pt_stall_resume(struct pt_stall_watch *watch, pt_u64 now_ns)
+{
+    pt_stall_begin(watch, now_ns);
+}
+
 static void take_steps(struct pt_stall_watch *watch, pt_u64 now_ns)
 {
     if (watch->done.steps > watch->first.steps && now_ns - watch->step_ns > watch->longest_ns)

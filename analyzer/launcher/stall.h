@@ -33,6 +33,8 @@ struct pt_stall_watch {
 };
 
 void pt_stall_begin(struct pt_stall_watch *watch, pt_u64 now_ns);
+/* We were stopped, and it with us, so that it could not move: from now on. */
+void pt_stall_resume(struct pt_stall_watch *watch, pt_u64 now_ns);
 
 /* After each sample. Each time that it stops is told once: STILL when nothing at all moves, NO_STEP when it had made
  * steps and now computes without one, and moves nothing else. */

@@ -36,15 +36,22 @@ static int try_path(const char *path)
     return access(path, X_OK) < 0 ? errno : 0;
 }
 
-/* As execvp does: the first executable wins; a file that is not executable is remembered for the message. */
-static int search_path(const char *command, const char *path_variable, struct pt_target *target)
+/* In an element of PATH, as the command will find it: a relative one is of the folder in which it is started. */
+static int name_in(const char *element, size_t length, const char *cwd, const char *command, char (*ret)[PATH_MAX])
 {
-    const char *path = path_variable ? path_variable : getenv("PATH");
+    const bool below = cwd && *element != '/';
+    return snprintf(*ret, sizeof *ret, "%s%s%.*s%s%s", below ? cwd : "", below ? "/" : "", (int)length, element,
+                    length ? "/" : "", command);
+}
+
+/* As execvp does: the first executable wins; a file that is not executable is remembered for the message. */
+static int search_path(const char *command, const char *path, const char *cwd, struct pt_target *target)
+{
     int problem = ENOENT;
     for (const char *at = path ? path : "/bin:/usr/bin";; at++) {
         const size_t length = strcspn(at, ":");
         char candidate[PATH_MAX];
-        const int n = snprintf(candidate, sizeof candidate, "%.*s%s%s", (int)length, at, length ? "/" : "", command);
+        const int n = name_in(at, length, cwd, command, &candidate);
         const int found = n < (int)sizeof candidate ? try_path(candidate) : ENAMETOOLONG;
         if (found == 0) {
             memcpy(target->path, candidate, (size_t)n + 1);
@@ -64,14 +71,14 @@ static int search_path(const char *command, const char *path_variable, struct pt
 static int find(const char *command, const struct pt_target_place *place, struct pt_target *target,
                 struct pt_error *err)
 {
-    int problem;
+    const char *cwd = place ? place->cwd : NULL;
+    int problem = ENOENT;
     if (strchr(command, '/')) {
-        const bool below = place && place->cwd && *command != '/';
-        const int n =
-            snprintf(target->path, sizeof target->path, "%s%s%s", below ? place->cwd : "", below ? "/" : "", command);
+        const int n = name_in("", 0, *command == '/' ? NULL : cwd, command, &target->path);
         problem = n < (int)sizeof target->path ? try_path(target->path) : ENAMETOOLONG;
-    } else {
-        problem = *command ? search_path(command, place ? place->path_variable : NULL, target) : ENOENT;
+    } else if (*command) {
+        const char *path = place && place->path_variable ? place->path_variable : getenv("PATH");
+        problem = search_path(command, path, cwd, target);
     }
     if (!problem)
         return 0;

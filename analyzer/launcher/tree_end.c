@@ -27,7 +27,8 @@
 static int send_signal(const struct pt_tree_entry *entry, int number)
 {
     const int pidfd = (int)syscall(SYS_pidfd_open, entry->pid, 0);
-    const int stat_fd = pt_process_stat_open(entry->pid);
+    const bool is_open = entry->stat_fd >= 0;
+    const int stat_fd = is_open ? entry->stat_fd : pt_process_stat_open(entry->pid);
     struct pt_process_stat now;
     const bool same = stat_fd >= 0 && pt_process_stat_read(stat_fd, &now) && now.start_ticks == entry->now.start_ticks;
     int result = -1;
@@ -35,7 +36,7 @@ static int send_signal(const struct pt_tree_entry *entry, int number)
         result = (int)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0);
     else if (same) /* a kernel without pidfds, or no descriptor left */
         result = kill(entry->pid, number);
-    if (stat_fd >= 0)
+    if (stat_fd >= 0 && !is_open)
         close(stat_fd);
     if (pidfd >= 0)
         close(pidfd);

@@ -231,7 +231,7 @@ int pt_config_set(struct pt_config *config, const struct pt_config_key *key, con
     return set < 0 ? wrong_value(key, where, item, err) : 0;
 }
 
-/* Numbers of options as JSON has them; milliseconds may have a unit, as `run --interval` understands it. */
+/* Numbers of options as JSON has them; milliseconds may have a unit, as `run --interval` understands them. */
 static cJSON *item_of_text(const struct pt_config_key *key, const char *text)
 {
     struct pt_error ignored = {0};
@@ -240,7 +240,7 @@ static cJSON *item_of_text(const struct pt_config_key *key, const char *text)
     if (key->type == PT_CONFIG_COUNT || key->type == PT_CONFIG_NUMBER) {
         if (pt_parse_count(text, &count, &ignored) == 0)
             return cJSON_CreateNumber((double)count);
-        if (key->type == PT_CONFIG_NUMBER && pt_parse_duration(text, &ns, &ignored) == 0)
+        if (key->type == PT_CONFIG_NUMBER && pt_parse_milliseconds(text, &ns, &ignored) == 0)
             return cJSON_CreateNumber((double)ns / 1e6);
     }
     return cJSON_CreateString(text);

@@ -12,6 +12,7 @@
 #include "util/text/fmt.h"
 #include "util/text/redact.h"
 #include "util/text/sanitize.h"
+#include "stage_command.h"
 
 static const char *variable(const struct pt_config_stage *stage, const char *name)
 {
@@ -22,6 +23,18 @@ static const char *variable(const struct pt_config_stage *stage, const char *nam
     return value;
 }
 
+/* The command as it will be called: its name, too, may have what is replaced. What is known only when it runs stays. */
+static char **command_of(const struct pt_config *config, const struct pt_config_stage *stage)
+{
+    const struct pt_stage_tokens tokens = {
+        .config = "{config}",
+        .dataset = config->dataset,
+        .report_dir = config->report_dir ? config->report_dir : "{report_dir}",
+        .train_epochs = config->train_epochs,
+    };
+    return pt_stage_command(stage->command, &tokens);
+}
+
 int pt_plan_make(const struct pt_config *config, struct pt_plan *ret_plan, struct pt_error *err)
 {
     *ret_plan = (struct pt_plan){0};
@@ -30,7 +43,10 @@ int pt_plan_make(const struct pt_config *config, struct pt_plan *ret_plan, struc
         const struct pt_target_place place = {variable(stage, "PATH"), stage->cwd};
         pt_vec_push(ret_plan, (struct pt_planned){.stage = stage});
         struct pt_error problem = {0};
-        if (!stage->skip && pt_target_inspect(stage->command[0], &place, &ret_plan->items[i].target, &problem) < 0)
+        if (stage->skip)
+            continue;
+        PT_AUTO(pt_freep) char **command = command_of(config, stage);
+        if (pt_target_inspect(command[0], &place, &ret_plan->items[i].target, &problem) < 0)
             pt_vec_push(&ret_plan->problems, pt_asprintf("stage '%s': %s", stage->name, problem.text));
     }
     const size_t n = ret_plan->problems.n;

@@ -335,6 +335,9 @@ void pt_runner_stage(struct pt_runner *runner, size_t index)
         runner->end_signal = run->result.end_signal;
         fail(runner, stage, &err);
     }
+    /* Its files and helpers are not the next stage's. */
+    if (run->sampler)
+        pt_sampler_stop(run->sampler);
     pt_output_finish(&output);
     note_output(runner, stage, &output);
     const char *ended = stage->reason ? pt_runner_format(runner, "%s: %s", stage->status, stage->reason) : "ok";

@@ -17,11 +17,16 @@
 
 /* A foreign pid may be reused by one of our processes: check it again from time to time. */
 #define FOREIGN_AGAIN_SCANS 64
-#define OPEN_FDS_MAX 512
+#define OPEN_FDS_MAX 512u
+/* Of what we may open: two trees look at a stage that is being ended, and there are other files. */
+#define OPEN_FDS_SHARE 8u
 
 int pt_tree_open(struct pt_tree *tree, struct pt_error *err)
 {
     *tree = (struct pt_tree){.self = getpid()};
+    struct rlimit limit;
+    const bool is_known = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / OPEN_FDS_SHARE < OPEN_FDS_MAX;
+    tree->most_open_fds = is_known ? (pt_u32)(limit.rlim_cur / OPEN_FDS_SHARE) : OPEN_FDS_MAX;
     tree->proc = opendir("/proc");
     if (!tree->proc)
         return pt_fail(err, "cannot read /proc: %s", strerror(errno));
@@ -66,9 +71,11 @@ static bool read_entry(struct pt_tree *tree, struct pt_tree_entry *entry)
     const bool kept = entry->stat_fd >= 0;
     const int fd = kept ? entry->stat_fd : pt_process_stat_open(entry->pid);
     struct pt_process_stat now;
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+        return entry->now.start_ticks; /* nothing is known but that it was there: it is no reason to take it for gone */
     const bool alive = fd >= 0 && pt_process_stat_read(fd, &now);
     if (!kept && fd >= 0) {
-        if (alive && tree->open_fds < OPEN_FDS_MAX && entry->ownership == PT_PROCESS_OURS) {
+        if (alive && tree->open_fds < tree->most_open_fds && entry->ownership == PT_PROCESS_OURS) {
             entry->stat_fd = fd;
             tree->open_fds++;
         } else {

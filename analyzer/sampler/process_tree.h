@@ -34,7 +34,7 @@ struct pt_tree {
     size_t previous_room;
     pt_u64 gone_ticks; /* last known CPU time, with children, of ours that vanished since the scan before */
     pt_u32 scans;
-    pt_u32 open_fds;
+    pt_u32 open_fds, most_open_fds;
 };
 
 int pt_tree_open(struct pt_tree *tree, struct pt_error *err);

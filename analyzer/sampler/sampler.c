@@ -71,15 +71,24 @@ struct pt_sampler *pt_sampler_new(const struct pt_sampler_options *options, stru
     return sampler;
 }
 
+void pt_sampler_stop(struct pt_sampler *sampler)
+{
+    for (size_t i = 0; i < pt_n_sources; i++) {
+        if (!sampler->states[i])
+            continue;
+        pt_sources[i]->close(sampler->states[i]);
+        free(sampler->states[i]);
+        sampler->states[i] = NULL;
+        sampler->is_serving[i] = false;
+    }
+    pt_tree_close(&sampler->tree);
+}
+
 void pt_sampler_free(struct pt_sampler *sampler)
 {
     if (!sampler)
         return;
-    for (size_t i = 0; i < pt_n_sources; i++) {
-        pt_sources[i]->close(sampler->states[i]);
-        free(sampler->states[i]);
-    }
-    pt_tree_close(&sampler->tree);
+    pt_sampler_stop(sampler);
     free(sampler->samples.t_s);
     for (size_t r = 0; r < PT_RESOURCE__COUNT; r++)
         free(sampler->samples.resources[r].samples);

@@ -49,6 +49,8 @@ struct pt_sampler;
 struct pt_tree;
 
 struct pt_sampler *pt_sampler_new(const struct pt_sampler_options *options, struct pt_error *err);
+/* Close its files and end its helpers; what it sampled stays until it is freed. */
+void pt_sampler_stop(struct pt_sampler *sampler);
 void pt_sampler_free(struct pt_sampler *sampler);
 
 /* What is a child of ours now does not belong to the stage. Everything is counted from here. */

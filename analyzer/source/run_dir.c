@@ -19,20 +19,10 @@
 #include "util/auto.h"
 #include "util/map.h"
 #include "util/mem.h"
+#include "util/runs_root.h"
 #include "util/str.h"
 #include "refusals.h"
 #include "small_heads.h"
-
-static const char *root_of_runs(void)
-{
-    const char *names[] = {"PROFTRACE_DIR", "PROFILE_OUTPUT_DIR"};
-    for (int i = 0; i < 2; i++) {
-        const char *value = getenv(names[i]);
-        if (value && *value)
-            return value;
-    }
-    return "./proftrace.data";
-}
 
 static int has_suffix(const char *name, const char *suffix)
 {
@@ -131,13 +121,6 @@ static void list_files(DIR *directory, struct pt_run_files *run)
         qsort(run->files.items, run->files.n, sizeof *run->files.items, by_name);
 }
 
-static char *without_slashes(char *path)
-{
-    for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
-        path[n - 1] = 0;
-    return path;
-}
-
 /* Fill run->files from run->path: a file, or a directory. */
 static int look_into(struct pt_run_files *run, struct pt_error *err)
 {
@@ -146,8 +129,11 @@ static int look_into(struct pt_run_files *run, struct pt_error *err)
         pt_vec_push(&run->files, pt_strdup(run->path));
         return 0;
     }
-    if (stat(run->path, &status) < 0)
-        return pt_fail_code(err, 3, "cannot open %s: %s; runs lie in %s", run->path, strerror(errno), root_of_runs());
+    if (stat(run->path, &status) < 0) {
+        const int problem = errno;
+        PT_AUTO(pt_freep) char *root = pt_runs_root();
+        return pt_fail_code(err, 3, "cannot open %s: %s; runs lie in %s", run->path, strerror(problem), root);
+    }
     if (!S_ISDIR(status.st_mode) && has_suffix(run->path, PT_SMALL_SUFFIX))
         list_heads(run->path, &(struct pt_map){0}, run);
     if (!S_ISDIR(status.st_mode) && run->files.n)
@@ -217,9 +203,10 @@ static char *path_of(const char *run)
 {
     struct stat status;
     if (!run)
-        return pt_strdup(root_of_runs());
+        return pt_runs_root();
     if (*run && !strchr(run, '/') && stat(run, &status) < 0 && errno == ENOENT) {
-        PT_AUTO(pt_freep) char *in_root = pt_asprintf("%s/%s", root_of_runs(), run);
+        PT_AUTO(pt_freep) char *root = pt_runs_root();
+        PT_AUTO(pt_freep) char *in_root = pt_asprintf("%s/%s", root, run);
         if (stat(in_root, &status) == 0)
             return pt_strdup(in_root);
     }
@@ -235,7 +222,7 @@ static bool is_run(const char *path)
 
 int pt_run_files_find(const char *path, struct pt_run_files *ret_run, struct pt_error *err)
 {
-    struct pt_run_files run = {.path = without_slashes(path_of(path))};
+    struct pt_run_files run = {.path = pt_without_slashes(path_of(path))};
     struct stat status;
     int result;
     if (!path && stat(run.path, &status) < 0 && errno == ENOENT)
@@ -264,5 +251,6 @@ void pt_run_files_fini(struct pt_run_files *run)
 char *pt_run_dir_latest(void)
 {
     struct pt_error ignored;
-    return latest_of(root_of_runs(), &ignored);
+    PT_AUTO(pt_freep) char *root = pt_runs_root();
+    return latest_of(root, &ignored);
 }

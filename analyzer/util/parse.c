@@ -55,13 +55,14 @@ int pt_parse_size(const char *text, pt_u64 *ret_bytes, struct pt_error *err)
     return 0;
 }
 
-int pt_parse_duration(const char *text, pt_i64 *ret_ns, struct pt_error *err)
+/* A number without a unit is so many of `plain_ns`. */
+static int parse_time(const char *text, double plain_ns, const char *like, pt_i64 *ret_ns, struct pt_error *err)
 {
-    static const struct {
+    const struct {
         const char *suffix;
         double ns;
-    } scales[] = {{"", 1e9},   {"s", 1e9},    {"ms", 1e6},   {"us", 1e3},   {"ns", 1},
-                  {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}};
+    } scales[] = {{"", plain_ns}, {"s", 1e9},    {"ms", 1e6},   {"us", 1e3},   {"ns", 1},
+                  {"m", 60e9},    {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}};
     double value;
     const char *suffix;
     if (split_number(text, &value, &suffix) == 0)
@@ -70,5 +71,15 @@ int pt_parse_duration(const char *text, pt_i64 *ret_ns, struct pt_error *err)
                 *ret_ns = (pt_i64)llround(value * scales[i].ns);
                 return 0;
             }
-    return pt_fail_code(err, 2, "'%s' is not a duration (like 1.5s, 20ms, 7us, 2m)", text);
+    return pt_fail_code(err, 2, "'%s' is not a duration (like %s)", text, like);
+}
+
+int pt_parse_duration(const char *text, pt_i64 *ret_ns, struct pt_error *err)
+{
+    return parse_time(text, 1e9, "1.5s, 20ms, 7us, 2m", ret_ns, err);
+}
+
+int pt_parse_milliseconds(const char *text, pt_i64 *ret_ns, struct pt_error *err)
+{
+    return parse_time(text, 1e6, "500, 12.5, 20ms, 2s", ret_ns, err);
 }

@@ -10,6 +10,9 @@
 
 int pt_parse_count(const char *text, pt_u64 *ret_count, struct pt_error *err);
 int pt_parse_size(const char *text, pt_u64 *ret_bytes, struct pt_error *err);
+/* Without a unit: seconds. */
 int pt_parse_duration(const char *text, pt_i64 *ret_ns, struct pt_error *err);
+/* Without a unit: milliseconds. */
+int pt_parse_milliseconds(const char *text, pt_i64 *ret_ns, struct pt_error *err);
 
 #endif

@@ -180,7 +180,7 @@ class BadInput(LauncherCase):
     def test_nothing_there(self):
         os.mkdir(os.path.join(self.folder, "empty"))
         for done in self.readers("nothing"):
-            self.assert_one_line(done, UNREADABLE, "cannot open nothing", "runs lie in ./proftrace.data")
+            self.assert_one_line(done, UNREADABLE, "cannot open nothing", "runs lie in proftrace.data")
         for done in self.readers("empty"):
             self.assert_one_line(done, UNREADABLE, "no trace files in empty", "proftrace run -- COMMAND")
         self.assert_one_line(self.proftrace("report"), UNREADABLE, "no run found", "proftrace run -- COMMAND")

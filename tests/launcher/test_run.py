@@ -96,6 +96,26 @@ class Usage(LauncherCase):
         self.assert_refused(self.proftrace("run", "--heap", "most", "true"), "off|sampled|full")
         self.assert_refused(self.proftrace("run", "--interval", "soon", "true"), "--interval")
         self.assert_refused(self.proftrace("run", "--interval", "1", "true"), "10 ms")
+        self.assert_refused(self.proftrace("run", "--interval", "0.5", "true"), "an interval of 0.5 is too short")
+
+    def test_an_interval_is_in_milliseconds(self):
+        for text, interval_ns in ("12.5", 12500000), ("12.5ms", 12500000), ("2s", 2000000000), ("700", 700000000):
+            self.run_it("true", options=("--interval", text))
+            with open(os.path.join(self.folder, "proftrace.data/latest/run.json"), encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["interval_ns"], interval_ns, text)
+
+    def test_a_directory_may_end_with_a_slash(self):
+        """With the umask of many user-private groups it was made for the group to write, and refused."""
+        for number, (options, environment) in enumerate(((("-o", "out/"), {}), ((), {"PROFTRACE_DIR": "out//"}), ((), {"PROFILE_OUTPUT_DIR": "a/b/"}))):
+            with self.subTest(options=options, environment=environment):
+                folder = os.path.join(self.folder, str(number))
+                os.mkdir(folder)
+                done = self.run_it("true", options=options, environment=environment, cwd=folder, umask=0o002)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                made = os.path.join(folder, "a/b" if "PROFILE_OUTPUT_DIR" in environment else "out")
+                self.assertEqual(stat.S_IMODE(os.stat(made).st_mode), 0o700)
+        os.symlink("0", os.path.join(self.folder, "link"))
+        self.assert_refused(self.run_it("true", environment={"PROFTRACE_DIR": "link/"}), "a symbolic link is not followed")
 
     def test_what_is_kept_first_leaves_room_for_the_last(self):
         done = self.proftrace("run", "--keep-first", "64M", "--keep-last", "1M", "--", "true")

@@ -39,7 +39,7 @@ class RunName(LauncherCase):
         self.run_it("true")
         done = self.proftrace("report", "./" + self.only_run("proftrace.data"))
         self.assertEqual(done.returncode, 3)
-        self.assertIn(b"runs lie in ./proftrace.data", done.stderr)
+        self.assertIn(b"runs lie in proftrace.data", done.stderr)
 
 
 if __name__ == "__main__":

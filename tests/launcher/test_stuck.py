@@ -107,6 +107,17 @@ class Stuck(LauncherCase):
         self.assertEqual(self.stacks(self.path("run")).count("\n== ") + 1, 2)
         self.assertEqual(self.report("run")["stages"][0]["status"], "ok")
 
+    def test_a_job_that_is_stopped_is_not_stuck(self):
+        """Ctrl-Z: nothing could move meanwhile."""
+        self.write_program("import time\nend = time.monotonic() + 5\nwhile time.monotonic() < end: pass\n")
+        job = self.start_it(sys.executable, "program.py", options=("--stall", "1", "--interval", "20"), stderr=subprocess.PIPE, start_new_session=True)
+        time.sleep(1)
+        os.killpg(job.pid, signal.SIGSTOP)
+        time.sleep(4)
+        os.killpg(job.pid, signal.SIGCONT)
+        said = job.communicate(timeout=60)[1]
+        self.assertEqual((job.returncode, b"nothing has moved" in said), (0, False), said)
+
     def test_who_is_missing_among_processes(self):
         """Ranks that wait for one that comes late: told by where they are."""
         self.write_program("""

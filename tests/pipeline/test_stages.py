@@ -2,6 +2,7 @@
 """How stages end, and what becomes of the others."""
 import json
 import os
+import resource
 import signal
 import time
 import unittest
@@ -150,6 +151,27 @@ class Surroundings(PipelineCase):
                                  {"stage": "b", **sh("echo ${WORD-unset}; pwd")}])
         self.assertEqual(outcome.code, 0, outcome)
         self.assertEqual(outcome.stdout.decode(), f"found in {self.work}/sub: a=b c\nunset\n{self.work}\n")
+
+    def test_the_command_is_found_as_it_will_be_called(self):
+        """In the folder of the stage, and with its name filled in."""
+        os.makedirs(os.path.join(self.work, "sub/bin"))
+        self.write("sub/bin/only-here", "#!/bin/sh\necho found\n", 0o755)
+        self.write("train-coco32.sh", "#!/bin/sh\necho $0 $1\n", 0o755)
+        outcome = self.pipeline([{"stage": "a", "cmd": ["only-here"], "cwd": "sub", "env": {"PATH": "bin:" + os.environ["PATH"]}},
+                                 {"stage": "b", "cmd": ["./train-{dataset}.sh", "{epochs}"]}], "--dataset", "coco32", "--train-epochs", "7")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual(outcome.stdout, b"found\n./train-coco32.sh 7\n")
+        os.makedirs(os.path.join(self.work, "bin"))
+        self.write("bin/not-there", "#!/bin/sh\n", 0o755)
+        outcome = self.pipeline([{"stage": "a", "cmd": ["not-there"], "cwd": "sub", "env": {"PATH": "bin:" + os.environ["PATH"]}}])
+        self.assertEqual(outcome.code, 2, outcome)
+        self.assertIn(b"not-there: no such command in PATH", outcome.stderr)
+
+    def test_each_gives_back_what_it_opened(self):
+        """Many stages, few descriptors: the samplers of those that are over hold none."""
+        outcome = self.pipeline([{"stage": f"s{i}", "cmd": ["true"]} for i in range(60)],
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128)))
+        self.assertEqual(outcome.code, 0, outcome)
 
     def test_tokens(self):
         script = "import sys, os, json; print(json.dumps([sys.argv[1:], os.environ['PIPELINE_CONFIG']," \

@@ -2,12 +2,14 @@
 """A stage that runs for too long ends with everything that it started, and nothing else does."""
 import os
 import re
+import resource
+import shutil
 import signal
 import subprocess
 import time
 import unittest
 
-from pipeline_case import LATEST, NAMES, PipelineCase, is_alive, python, seven, sh, wait_until
+from pipeline_case import BUILD, LATEST, NAMES, PipelineCase, is_alive, python, seven, sh, wait_until
 
 # children: one deaf, one in another session, one stopped, one whose parent is gone; they note their pids.
 TREE = """
@@ -93,6 +95,46 @@ class Timeouts(PipelineCase):
     def test_a_stopped_stage(self):
         outcome = self.pipeline(seven(build=sh("kill -STOP $$; sleep 60", timeout_s=0.5)))
         self.assert_timed_out(outcome, "still running after 500 ms")
+
+
+class WhatCannotBeDone(PipelineCase):
+    def test_more_processes_than_we_may_open(self):
+        """Whoever has no descriptor left must not take a process for gone, or leave it alone."""
+        outcome = self.pipeline([{"stage": "many", **sh("for i in $(seq 150); do sleep 60 & done; wait", timeout_s=2)}],
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)))
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assert_stages({"many": ("timeout", "still running after 2.00 s: it was ended")})
+        self.assertLess(self.stage("many")["duration_s"], 30)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root and setpriv")
+    def test_a_command_of_another_user(self):
+        """A stage that may not be ended is given up, and said to be."""
+        self.write("deaf.c", "#include <stdio.h>\n#include <unistd.h>\nint main(void)\n{\n    FILE *file = fopen(\"pid\", \"w\");\n"
+                             "    fprintf(file, \"%d\", getpid());\n    fclose(file);\n    return setuid(0) || sleep(100);\n}\n")
+        deaf = os.path.join(self.work, "deaf")
+        subprocess.run(["cc", "-o", deaf, deaf + ".c"], check=True)
+        os.chmod(deaf, 0o4755)
+        for path in self.folder, self.work, self.temporary:
+            os.chmod(path, 0o777)
+        programs = os.path.join(self.folder, "bin")
+        os.mkdir(programs)
+        for name in "proftrace", "libproftrace.so":
+            shutil.copy(os.path.join(BUILD, name), programs)
+        self.configure([{"stage": "deaf", "cmd": [deaf], "timeout_s": 0.5}, {"stage": "next", **sh("echo next")}])
+        command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", os.path.join(programs, "proftrace"), "pipeline"]
+        began = time.monotonic()
+        done = subprocess.run(command, cwd=self.work, env=self.environment(), capture_output=True, timeout=90, check=False)
+        pid = int(self.read("pid"))
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        if os.stat(f"/proc/{pid}").st_uid:
+            self.skipTest("this file system knows no set-user-ID")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertLess(time.monotonic() - began, 60)
+        self.assert_stages({"deaf": ("timeout", "still running after 500 ms: it was ended; 1 processes could not be ended"),
+                            "next": ("skipped", "stage 'deaf'")})
+        self.assertIsNone(self.stage("deaf")["exit"])
+        os.kill(pid, signal.SIGKILL)
+        self._cleanups.remove((os.kill, (pid, signal.SIGKILL), {}))
 
 
 class PostMortem(PipelineCase):

@@ -245,6 +245,12 @@ class InTurn(Case):
         again = self.proftrace("check", "--ab", command % 2000, command % 2160, "--rounds", "1", "--confirm", status=1)
         self.assertRegex(again, r"WORSE +open\.calls .*stable in 2 of 2")
 
+    def test_where_its_runs_lie(self):
+        subprocess.run([PROFTRACE, "check", "--ab", "true", "true", "--rounds", "1"], capture_output=True, check=False, timeout=100,
+                       cwd=self.folder, env={**environment(), "PROFILE_OUTPUT_DIR": "kept/here/"})
+        self.assertEqual(len(list((self.folder / "kept/here").glob("ab-*"))), 1)
+        self.assertFalse((self.folder / "proftrace.data").exists())
+
     def test_a_command_that_fails_is_not_compared(self):
         self.assertIn("exited with 3: only whole runs", self.proftrace("check", "--ab", "true", "exit 3", status=4))
         self.assertIn("--ab takes two commands", self.proftrace("check", "--ab", "true", status=2))

@@ -60,6 +60,13 @@ class Pages(ServeCase):
             connection.close()
         self.assertEqual(subprocess.run([PROFTRACE, "view", "/nonexistent"], capture_output=True, check=False, env=environment()).returncode, 3)
 
+    def test_where_runs_lie(self):
+        for name in "PROFTRACE_DIR", "PROFILE_OUTPUT_DIR":
+            with subprocess.Popen([PROFTRACE, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/",
+                                  env=environment(**{name: f"{self.runs}/"})) as server:
+                self.assertIn("token=", server.stdout.readline())
+                server.send_signal(signal.SIGTERM)
+
     def test_a_new_run_is_there_at_once(self):
         self.addCleanup(shutil.rmtree, self.runs / "later")
         self.record("later", "true")

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "launcher/session_dir.h"
 #include "regression/ab.h"
 #include "regression/baseline.h"
 #include "regression/check_doc.h"
@@ -21,6 +22,7 @@
 #include "report/text_file.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/runs_root.h"
 #include "cmd/arguments/options.h"
 #include "cmd/cmd.h"
 #include "show_check.h"
@@ -124,15 +126,16 @@ static int confirm(const struct request *request, struct turns *turns, struct pt
 
 static int check_commands(const struct request *request, const struct pt_arguments *args, struct pt_error *err)
 {
-    const char *base = getenv("PROFTRACE_DIR");
     if (args->n != 2)
         return pt_fail_code(err, 2, "--ab takes two commands: `proftrace check --ab 'COMMAND A' 'COMMAND B'`");
     if (request->rounds < 1 || request->rounds > 30)
         return pt_fail_code(err, 2, "--rounds is from 1 to 30");
     struct turns turns = {.commands = {args->values[0], args->values[1]}, .baseline = pt_baseline_new()};
-    base = base && *base ? base : "proftrace.data";
-    mkdir(base, 0700); /* where it is missing; what else is wrong with it, the next call says */
-    snprintf(turns.folder, sizeof turns.folder, "%s/ab-XXXXXX", base);
+    PT_AUTO(pt_freep) char *root = pt_runs_root();
+    PT_AUTO(pt_closep) int root_fd = pt_session_root_open(root, err);
+    if (root_fd < 0)
+        return -1;
+    snprintf(turns.folder, sizeof turns.folder, "%s/ab-XXXXXX", root);
     PT_AUTO(pt_baseline_freep) cJSON *baseline = turns.baseline;
     turns.check = (struct pt_check){.baseline = baseline,
                                     .stage = PT_AB_STAGE,

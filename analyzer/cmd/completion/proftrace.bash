@@ -20,7 +20,7 @@ _proftrace_value() {
         run)
             _proftrace_files
             local run
-            for run in "${PROFTRACE_DIR:-proftrace.data}"/*/; do
+            for run in "${PROFTRACE_DIR:-${PROFILE_OUTPUT_DIR:-proftrace.data}}"/*/; do
                 run=${run%/}
                 [[ -d $run && ${run##*/} == "$cur"* ]] && COMPREPLY+=("${run##*/}")
             done

@@ -11,7 +11,8 @@ function __proftrace_value
             __fish_complete_path (commandline -ct | string replace -r '^--[^=]*=' '')
         case run
             set -l root proftrace.data
-            set -q PROFTRACE_DIR; and set root $PROFTRACE_DIR
+            test -n "$PROFILE_OUTPUT_DIR"; and set root $PROFILE_OUTPUT_DIR
+            test -n "$PROFTRACE_DIR"; and set root $PROFTRACE_DIR
             for run in $root/*/
                 string split -r -m 1 / -- (string trim -r -c / -- $run) | tail -n 1
             end

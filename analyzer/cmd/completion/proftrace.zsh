@@ -11,7 +11,7 @@ _proftrace_value() {
         choice) compadd -- ${(s:|:)2} ;;
         file) _files ;;
         run)
-            found=(${PROFTRACE_DIR:-proftrace.data}/*(N/:t))
+            found=(${PROFTRACE_DIR:-${PROFILE_OUTPUT_DIR:-proftrace.data}}/*(N/:t))
             compadd -a found
             _files
             ;;

@@ -21,6 +21,7 @@
 #include "launcher/target.h"
 #include "options/option_values.h"
 #include "util/auto.h"
+#include "util/runs_root.h"
 #include "util/text/fmt.h"
 
 #define ROOM_MIN_BYTES (1ull << 30)
@@ -90,7 +91,7 @@ static int open_if_writable(const char *directory, struct pt_error *err)
 
 void pt_check_place(struct pt_checks *checks)
 {
-    const char *root = pt_session_root();
+    PT_AUTO(pt_freep) char *root = pt_runs_root();
     struct pt_check *check = pt_check_add(checks, "run directories");
     struct pt_error err = {0};
     char existing[PATH_MAX];
