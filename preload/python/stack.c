@@ -23,7 +23,7 @@ static pt_u64 own_file;
 
 /* The pages that a walk has found to be there, by their number, plus 1. */
 struct seen_pages {
-    pt_u64 page[8];
+    pt_u64 page[4];
 };
 
 static int read_if_there(void *context, pt_u64 address, void *to, pt_u64 bytes)
