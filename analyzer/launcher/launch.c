@@ -60,6 +60,7 @@ struct watch {
     int wait_status;
     bool ended;
     bool abandoned; /* it cannot be ended: another user's, or stuck in the kernel */
+    bool was_away;  /* we were stopped, as the whole job is by Ctrl-Z: nothing could move meanwhile */
     struct pt_tree_end end;
     bool ending;
     struct pt_memory_kills kills_before;
@@ -78,7 +79,7 @@ static void see_threads(const struct watch *watch)
             pt_cpu_profile_add_process(profile, tree->entries[i].pid);
 }
 
-static void check_stall(struct watch *watch, bool was_away)
+static void check_stall(struct watch *watch)
 {
     static const enum pt_launch_still whys[] = {
         [PT_STALL_STILL] = PT_LAUNCH_STALLED,
@@ -87,8 +88,9 @@ static void check_stall(struct watch *watch, bool was_away)
     const struct pt_launch *launch = watch->launch;
     if (!launch->still || watch->ended || watch->ending)
         return;
-    if (was_away)
+    if (watch->was_away)
         pt_stall_resume(&watch->stall, pt_monotonic_ns());
+    watch->was_away = false;
     const enum pt_stall stall = pt_stall_check(&watch->stall, pt_sampler_last(watch->sampler)->values,
                                                launch->output ? launch->output->passed_bytes : 0, pt_monotonic_ns());
     if (stall != PT_STALL_NONE)
@@ -98,13 +100,11 @@ static void check_stall(struct watch *watch, bool was_away)
 static void take_sample(struct watch *watch)
 {
     const pt_u64 now = pt_monotonic_ns();
-    /* Stopped, as the whole job is by Ctrl-Z: nothing could move. */
-    const bool was_away = now > watch->sample_due_ns && now - watch->sample_due_ns > watch->launch->stall_ns / 2;
     const pt_u64 rest_ns = COST_FACTOR * pt_sampler_take(watch->sampler, now - watch->start_ns);
     see_threads(watch);
     watch->last_sample_ns = now;
     watch->sample_due_ns = now + (rest_ns > watch->launch->interval_ns ? rest_ns : watch->launch->interval_ns);
-    check_stall(watch, was_away);
+    check_stall(watch);
     if (!watch->launch->status_line)
         return;
     const struct pt_sample *last = pt_sampler_last(watch->sampler);
@@ -136,6 +136,7 @@ static void note_end(struct watch *watch, int status)
 {
     watch->wait_status = status;
     watch->ended = true;
+    watch->abandoned = false;
     if (!watch->duration_ns)
         watch->duration_ns = pt_monotonic_ns() - watch->start_ns;
 }
@@ -187,6 +188,7 @@ static void reap(struct watch *watch)
     if (watch->launch->status_line)
         pt_status_line_erase(watch->launch->status_line);
     kill(getpid(), SIGSTOP);
+    watch->was_away = true;
 }
 
 /* ---- ending what must not go on ---- */
@@ -208,6 +210,18 @@ static void end_tree(struct watch *watch, enum pt_launch_end how, int first_sign
         kill(watch->pid, SIGKILL); /* no memory to do better */
 }
 
+/* As long as it was not waited for, its pid is its own, whether it can be seen in /proc or not. */
+static void end_what_was_not_seen(struct watch *watch)
+{
+    enum { LOOKS = 100, PAUSE_NS = 20000000 };
+    reap(watch);
+    for (int i = 0; i < LOOKS && !watch->ended; i++) {
+        kill(watch->pid, SIGKILL);
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        reap(watch);
+    }
+}
+
 static void step_end(struct watch *watch)
 {
     if (!watch->ending || pt_monotonic_ns() < watch->end_due_ns)
@@ -215,6 +229,8 @@ static void step_end(struct watch *watch)
     watch->end_due_ns = pt_tree_end_step(&watch->end, pt_monotonic_ns());
     if (watch->end_due_ns)
         return;
+    if (!watch->end.n_survivors)
+        end_what_was_not_seen(watch);
     watch->stopped_ns = pt_monotonic_ns();
     watch->result->n_killed = watch->end.n_killed;
     watch->result->n_survivors = watch->end.n_survivors;
@@ -222,8 +238,10 @@ static void step_end(struct watch *watch)
     watch->ending = false;
     watch->end_due_ns = NEVER_NS;
     watch->abandoned = !watch->ended;
-    if (watch->abandoned)
-        watch->duration_ns = watch->stopped_ns - watch->start_ns;
+    if (!watch->abandoned)
+        return;
+    watch->duration_ns = watch->stopped_ns - watch->start_ns;
+    watch->result->n_survivors += !watch->result->n_survivors;
 }
 
 static void check_timeout(struct watch *watch)
@@ -284,8 +302,9 @@ static void lower(pt_u64 *due_ns, pt_u64 other_ns)
 
 static pt_u64 next_due_ns(const struct watch *watch)
 {
-    pt_u64 due_ns = watch->ended ? NEVER_NS : watch->sample_due_ns;
-    lower(&due_ns, watch->ended ? NEVER_NS : watch->progress_due_ns);
+    const bool is_over = watch->ended || watch->abandoned;
+    pt_u64 due_ns = is_over ? NEVER_NS : watch->sample_due_ns;
+    lower(&due_ns, is_over ? NEVER_NS : watch->progress_due_ns);
     lower(&due_ns, watch->output_due_ns);
     lower(&due_ns, watch->cpu_due_ns);
     lower(&due_ns, watch->status_due_ns);
@@ -309,7 +328,10 @@ static void wait_for_something(struct watch *watch)
     const pt_u64 due_ns = next_due_ns(watch);
     const pt_u64 wait_ns = due_ns > now ? due_ns - now : 0;
     const struct timespec timeout = {(time_t)(wait_ns / 1000000000u), (long)(wait_ns % 1000000000u)};
-    if (ppoll(fds, (nfds_t)n, due_ns == NEVER_NS ? NULL : &timeout, NULL) <= 0)
+    const int n_ready = ppoll(fds, (nfds_t)n, due_ns == NEVER_NS ? NULL : &timeout, NULL);
+    if (due_ns != NEVER_NS && pt_monotonic_ns() > now + wait_ns + watch->launch->stall_ns / 2)
+        watch->was_away = true;
+    if (n_ready <= 0)
         return;
     if (fds[1].revents)
         watch->cpu_due_ns = now;

@@ -26,9 +26,9 @@
 /* The pid may belong to another process since the scan: open it, then check that it is still the same one. */
 static int send_signal(const struct pt_tree_entry *entry, int number)
 {
-    const int pidfd = (int)syscall(SYS_pidfd_open, entry->pid, 0);
     const bool is_open = entry->stat_fd >= 0;
     const int stat_fd = is_open ? entry->stat_fd : pt_process_stat_open(entry->pid);
+    const int pidfd = (int)syscall(SYS_pidfd_open, entry->pid, 0);
     struct pt_process_stat now;
     const bool same = stat_fd >= 0 && pt_process_stat_read(stat_fd, &now) && now.start_ticks == entry->now.start_ticks;
     int result = -1;
@@ -45,7 +45,7 @@ static int send_signal(const struct pt_tree_entry *entry, int number)
 
 static bool is_living(const struct pt_tree_entry *entry)
 {
-    return entry->ownership == PT_PROCESS_OURS && entry->now.state != 'Z' && entry->now.state != 'X';
+    return entry->ownership == PT_PROCESS_OURS && pt_process_is_living(&entry->now);
 }
 
 /* ---- all of them ---- */

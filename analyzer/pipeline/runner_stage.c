@@ -97,7 +97,7 @@ static pt_u64 mark_of_living(const struct pt_tree *tree)
 {
     pt_u64 mark = 0;
     for (size_t i = 0; i < tree->n; i++)
-        if (tree->entries[i].ownership == PT_PROCESS_OURS && tree->entries[i].now.state != 'Z')
+        if (tree->entries[i].ownership == PT_PROCESS_OURS && pt_process_is_living(&tree->entries[i].now))
             mark = mark * 31 + (pt_u64)tree->entries[i].pid;
     return mark;
 }
@@ -123,7 +123,7 @@ static void list_left(struct pt_runner *runner, struct pt_run_stage *stage, stru
     run->left = pt_calloc(tree->n, sizeof *run->left);
     for (size_t i = 0; i < tree->n; i++) {
         const struct pt_tree_entry *entry = &tree->entries[i];
-        if (entry->ownership != PT_PROCESS_OURS || entry->now.state == 'Z')
+        if (entry->ownership != PT_PROCESS_OURS || !pt_process_is_living(&entry->now))
             continue;
         run->left[run->n_left++] = (struct pt_run_left){entry->pid, command_of(entry->pid)};
     }

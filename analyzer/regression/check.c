@@ -56,7 +56,7 @@ static void collect(struct pt_checked_stage *stage, const struct pt_peers *peers
             if (isfinite(value))
                 of->b[of->n_b++] = value;
         }
-        if (of->n_b < n && !is_time)
+        if (of->n_b < n && of->n_b < PT_SAMPLE_MOST && !is_time)
             of->n_b = 0; /* not known in all */
     }
 }

@@ -138,7 +138,7 @@ static void add_gpu(struct found *found, const cJSON *stage)
     }
     cJSON_ArrayForEach(device, cJSON_GetObjectItemCaseSensitive(gpu, "devices"))
     {
-        kernels += sum(cJSON_GetObjectItemCaseSensitive(device, "kernels"), "calls");
+        kernels += pt_member_number(device, "kernels_calls"); /* its table of kernels may be cut */
         add_copies(found, device);
     }
     add(found, "gpu.", "kernels", kernels);

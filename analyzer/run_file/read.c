@@ -19,9 +19,9 @@
 #include "util/str.h"
 #include "keys.h"
 
-/* A stage of more than an hour has 8192 samples of some 25 resources, and more with GPUs: ten such stages. A file of
- * more takes a hundred times its size in memory. */
-enum { LARGEST_BYTES = 64 << 20, MOST_VALUES = 1 << 21 };
+/* A stage of more than an hour has 8192 samples of each resource: twelve such stages. A file of more takes a hundred
+ * times its size in memory. */
+enum { LARGEST_BYTES = 64 << 20, MOST_VALUES = 12 * 8192 * (PT_RESOURCE__COUNT + 2) };
 
 /* Reads one key of an object into its section's structure. */
 typedef void read_function(const cJSON *object, const struct pt_run_key *key, void *fields);

@@ -21,6 +21,13 @@ struct pt_process_stat {
     pt_u32 threads;
 };
 
+/* False for one that has ended and waits to be waited for. Where only its main thread has ended, the kernel calls all
+ * of it a zombie. */
+static inline bool pt_process_is_living(const struct pt_process_stat *stat)
+{
+    return stat->state != 'X' && (stat->state != 'Z' || stat->threads > 1);
+}
+
 /* A descriptor of /proc/PID/stat; it stays valid and answers ESRCH once the process is gone. -1 = no such process. */
 int pt_process_stat_open(pid_t pid);
 bool pt_process_stat_read(int fd, struct pt_process_stat *ret_stat);

@@ -129,6 +129,8 @@ static void add_pid(struct pt_tree *tree, pid_t pid, struct pt_tree_entry *known
         return;
     }
     struct pt_tree_entry entry = {.pid = pid, .stat_fd = -1};
+    if (known && known->ownership == PT_PROCESS_FOREIGN)
+        entry.now = known->now; /* where it cannot be read now, it is what it was */
     if (pid == tree->self)
         entry.ownership = PT_PROCESS_FOREIGN;
     else if (!read_entry(tree, &entry))

@@ -193,8 +193,11 @@ static void read_page(struct client *client)
     }
     if (n < 0 && errno == EINTR)
         return;
-    if (n > 0)
+    if (n > 0) {
+        fprintf(stderr, "proftrace: a page of more than %d MiB is not served; write it with `proftrace export`\n",
+                MOST_PAGE_BYTES >> 20);
         kill(client->pid, SIGKILL);
+    }
     waitpid(client->pid, &status, 0);
     client->pid = 0;
     close(client->pipe_fd);

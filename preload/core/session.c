@@ -73,6 +73,13 @@ static void make_folder(char *path, size_t from)
     pt_syscall2(SYS_mkdir, path, 0700);
 }
 
+/* A symbolic link with a slash behind it would be followed, whatever O_NOFOLLOW says. */
+static void cut_slashes(struct pt_text *path)
+{
+    while (path->length > 1 && path->bytes[path->length - 1] == '/')
+        path->bytes[--path->length] = 0;
+}
+
 /* The root as an absolute path, made if missing, ours and a real directory. */
 static int open_root(struct pt_text *path)
 {
@@ -86,6 +93,7 @@ static int open_root(struct pt_text *path)
     /* What is above an absolute path is the user's to make: a wrong one must not litter the system. */
     const size_t from = path->length;
     pt_text_add(path, pt_options.dir);
+    cut_slashes(path);
     if (path->length > path->room - 128)
         return -1;
     make_folder(path->bytes, from ? from : path->length);
@@ -144,6 +152,7 @@ static int join_session(void)
 {
     struct pt_text text = {pt_session_path, 0, sizeof pt_session_path};
     pt_text_add(&text, pt_options.session);
+    cut_slashes(&text);
     if (pt_session_path[0] != '/' || text.length + 1 >= text.room)
         return -1;
     return is_own_directory(pt_session_path) ? 0 : -1;

@@ -16,6 +16,7 @@ def read_names(text):
 
 
 IS_FUNCTION = 1  # CO_OPTIMIZED: the body of a class, which has the class's name, is none
+IN_PIECES = 0x20 | 0x80 | 0x100 | 0x200  # generators and coroutines: programs ask whether a function is one
 
 
 def is_meant(code, scope):
@@ -105,7 +106,8 @@ def replace_one(module, function):
     held = owner.__dict__[name]
     original = held.__func__ if isinstance(held, (staticmethod, classmethod)) else held
     is_python = type(original) is type(replace_one)
-    if is_monitored if is_python else not may_be_replaced(original, classes and original is held):
+    runs_in_pieces = is_python and original.__code__.co_flags & IN_PIECES
+    if runs_in_pieces or (is_monitored if is_python else not may_be_replaced(original, classes and original is held)):
         return
     ours = around(original, function)
     setattr(owner, name, ours if original is held else type(held)(ours))

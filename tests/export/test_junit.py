@@ -67,6 +67,17 @@ class Junit(ExportCase):
         (case,) = self.suite().findall("testcase")
         self.assertEqual((case.get("name"), case.find("failure").get("type")), ("too late", "timeout"))
 
+    def test_a_run_of_which_nothing_was_traced(self):
+        program = os.path.join(self.folder, "static")
+        subprocess.run(["cc", "-static", "-x", "c", "-", "-o", program], input=b"int main(void) { return 3; }", check=True)
+        self.pipeline({"stages": [{"stage": "static", "cmd": [program]}]})
+        self.run_path = os.path.realpath(os.path.join(self.folder, "data", "latest"))
+        (case,) = self.suite().findall("testcase")
+        self.assertEqual((case.get("name"), case.find("failure").get("message")), ("static", "exit 3"))
+        path, _ = self.export("openmetrics")
+        self.assertRegex(pathlib.Path(path).read_text(encoding="utf-8"), r'proftrace_stage_status\{[^}]*stage="static"[^}]*status="failed"[^}]*\} 1')
+        self.export("perfetto", code=3)
+
     def test_the_end_of_the_log_is_text(self):
         failure = self.suite().findall("testcase")[1].find("failure")
         self.assertEqual(len(failure), 0, "no element")

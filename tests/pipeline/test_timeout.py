@@ -106,6 +106,19 @@ class WhatCannotBeDone(PipelineCase):
         self.assert_stages({"many": ("timeout", "still running after 2.00 s: it was ended")})
         self.assertLess(self.stage("many")["duration_s"], 30)
 
+    def test_the_main_thread_has_ended(self):
+        """The kernel calls such a process a zombie, and its other threads go on."""
+        self.write("exits.c", "#include <pthread.h>\n#include <stdio.h>\n#include <unistd.h>\nstatic void *work(void *none)\n{\n    sleep(60);\n    return none;\n}\n"
+                              "int main(void)\n{\n    pthread_t thread;\n    FILE *file = fopen(\"pid\", \"w\");\n    fprintf(file, \"%d\", getpid());\n    fclose(file);\n"
+                              "    pthread_create(&thread, NULL, work, NULL);\n    pthread_exit(NULL);\n}\n")
+        program = os.path.join(self.work, "exits")
+        subprocess.run(["cc", "-pthread", "-o", program, program + ".c"], check=True)
+        outcome = self.pipeline([{"stage": "exits", "cmd": [program], "timeout_s": 1}])
+        self.assertEqual(outcome.code, 1, outcome)
+        self.assert_stages({"exits": ("timeout", "still running after 1.00 s: it was ended")})
+        self.assertEqual(self.stage("exits")["exit"], "signal 15 (SIGTERM)")
+        self.assertFalse(os.path.exists(f"/proc/{int(self.read('pid'))}"))
+
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root and setpriv")
     def test_a_command_of_another_user(self):
         """A stage that may not be ended is given up, and said to be."""

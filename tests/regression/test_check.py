@@ -220,6 +220,14 @@ class Times(Case):
         among = verdict(9, 0)
         self.assertAlmostEqual(next(stage for stage in among["stages"] if stage["stage"] == "one")["figures"][0]["p"], 10 * p, places=9)
 
+    def test_more_runs_than_are_looked_at(self):
+        """Counts that all of them know are judged."""
+        self.with_baseline(*self.usual)
+        many = [self.runs / f"many{i}" for i in range(62)]
+        for path in many:
+            path.symlink_to(self.more)
+        self.assertIn("WORSE", self.check(*many, status=1))
+
     def test_a_threshold(self):
         self.with_baseline(*self.usual)
         self.check(self.more, status=1, more=["--threshold", "5"])

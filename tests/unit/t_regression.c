@@ -90,11 +90,12 @@ static const char report_text[] =
     "  \"heap\": {\"allocs\": 100, \"bytes\": null, \"bytes_reason\": \"why\"},"
     "  \"training\": {\"steps\": 40, \"per_epoch\": [{\"samples\": 80}, {\"samples\": 81}]},"
     "  \"gpu\": {\"source\": \"cupti\", \"completeness_percent\": 100, \"devices\": ["
-    "   {\"kernels\": [{\"calls\": 5}, {\"calls\": 6}], \"copies\": [{\"kind\": \"HtoD\", \"pageable\": true, "
+    "   {\"kernels_calls\": 11, \"kernels\": [{\"calls\": 5}], \"copies\": [{\"kind\": \"HtoD\", \"pageable\": true, "
     "\"calls\": 2, \"bytes\": 1000},"
     "    {\"kind\": \"HtoD\", \"pageable\": false, \"calls\": 1, \"bytes\": 24}, {\"kind\": \"DtoD\", \"calls\": 9, "
     "\"bytes\": 9}]},"
-    "   {\"kernels\": [{\"calls\": 1}], \"copies\": [{\"kind\": \"DtoH\", \"calls\": 4, \"bytes\": 400}]}]},"
+    "   {\"kernels_calls\": 1, \"kernels\": [{\"calls\": 1}], \"copies\": [{\"kind\": \"DtoH\", \"calls\": 4, "
+    "\"bytes\": 400}]}]},"
     "  \"calls\": [{\"call\": \"read\", \"calls\": 3, \"bytes\": 30}, {\"call\": \"open\", \"calls\": 2, \"bytes\": 0},"
     "   {\"call\": \"lock_wait\", \"calls\": 8}, {\"call\": \"net_receive\", \"calls\": 9, \"bytes\": 90}]}]}";
 

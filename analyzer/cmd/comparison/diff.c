@@ -91,6 +91,10 @@ static cJSON *document_of(const struct pt_selection *selection, struct pt_error 
     cJSON *tree = pt_is_run(selection->path) ? NULL : document_of_tree(selection->path, &no_tree);
     if (tree)
         return tree;
+    if (no_tree.text[0]) { /* there are runs, and one cannot be read */
+        *err = no_tree;
+        return NULL;
+    }
     PT_AUTO(pt_run_document_freep) cJSON *whole = pt_run_document(selection->path, err);
     if (!whole || selection->epoch >= 0)
         return whole ? pt_epoch_document(whole, selection, err) : NULL;

@@ -40,11 +40,12 @@ static int next_defs(struct pt_tracer_thread *t)
         t->more_defs = 0;
         return 0;
     }
-    if (__atomic_add_fetch(&pt_image->defs_bytes, DEFS_SEGMENT_BYTES, __ATOMIC_RELAXED) > limit)
+    const pt_u64 defs_bytes = __atomic_add_fetch(&pt_image->defs_bytes, DEFS_SEGMENT_BYTES, __ATOMIC_RELAXED);
+    char *memory = defs_bytes > limit ? 0 : pt_space_grow(DEFS_SEGMENT_BYTES, DEFS_SEGMENT_BYTES).map;
+    if (!memory) {
+        __atomic_sub_fetch(&pt_image->defs_bytes, DEFS_SEGMENT_BYTES, __ATOMIC_RELAXED);
         return -1;
-    char *memory = pt_space_grow(DEFS_SEGMENT_BYTES, DEFS_SEGMENT_BYTES).map;
-    if (!memory)
-        return -1;
+    }
     /* What is full stays mapped, as a handler's caller may not have committed in it yet; but not resident. */
     if (t->full_defs)
         pt_syscall3(SYS_madvise, t->full_defs, DEFS_SEGMENT_BYTES, MADV_DONTNEED);

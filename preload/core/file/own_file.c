@@ -49,7 +49,7 @@ static void make_file(void *argument)
     if (making->error < 0)
         return;
     const long fd = pt_syscall3(SYS_open, pt_image->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    making->error = fd < 0 ? fd : pt_allocate((int)fd, 0, making->bytes);
+    making->error = fd < 0 ? pt_error_of_disk(fd) : pt_allocate((int)fd, 0, making->bytes);
     if (fd < 0) {
         take_spare_file(making);
         return;
@@ -146,7 +146,8 @@ static int make(int is_first)
     int result = -1;
     if (pt_space_is_refused(making.bytes))
         return -1;
-    if (pt_take_budget(making.bytes) < 0)
+    const int has_budget = pt_take_budget(making.bytes) == 0;
+    if (!has_budget)
         making.error = -EDQUOT;
     else if (is_first)
         make_file(&making);
@@ -160,7 +161,7 @@ static int make(int is_first)
         fill(making.map, pt_image->header, making.bytes);
         result = move_all(&making);
     }
-    if (result < 0 && making.error != -EDQUOT)
+    if (result < 0 && has_budget)
         pt_return_budget(making.bytes);
     if (result < 0)
         pt_space_note_refusal(making.bytes, making.error);

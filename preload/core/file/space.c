@@ -162,7 +162,9 @@ long pt_allocate(int fd, pt_u64 offset, pt_u64 bytes)
     long error = check_free_space(fd);
     if (!error)
         error = pt_syscall4(SYS_fallocate, fd, 0, offset, bytes);
-    return error == -EOPNOTSUPP || error == -ENOSYS ? write_zeros(fd, offset, bytes) : error;
+    if (error == -EOPNOTSUPP || error == -ENOSYS)
+        error = write_zeros(fd, offset, bytes);
+    return pt_error_of_disk(error);
 }
 
 static void grow_file(void *argument)

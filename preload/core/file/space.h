@@ -7,6 +7,8 @@
 #ifndef PT_CORE_FILE_SPACE_H
 #define PT_CORE_FILE_SPACE_H
 
+#include <errno.h>
+
 #include "core/compiler.h"
 
 /* Run fn(argument) in a child that shares memory but has a descriptor table of its own (clone with CLONE_VM |
@@ -22,6 +24,12 @@ void pt_return_budget(pt_u64 bytes);
 /* 0, or minus EFBIG: past RLIMIT_FSIZE fallocate raises SIGXFSZ, which would stay pending for the host, so look first.
  */
 long pt_check_file_limit(pt_u64 end);
+/* EDQUOT is of our own budget: a quota of the disk that is used up is as a full disk. */
+static inline long pt_error_of_disk(long error)
+{
+    return error == -EDQUOT ? -ENOSPC : error;
+}
+
 /* Allocate a range of an open file; 0 or minus errno. ENOSPC also when less than 5 % of the file system is free. */
 long pt_allocate(int fd, pt_u64 offset, pt_u64 bytes);
 

@@ -49,19 +49,25 @@ static pt_u32 put_varint(pt_u8 *to, pt_u64 value)
     return n;
 }
 
-void pt_define_stack(struct pt_tracer_thread *t, const pt_u64 *frames, pt_u32 n, pt_u32 id)
+static pt_u32 put_frames(pt_u8 *to, const pt_u64 *frames, pt_u32 n)
 {
-    pt_u8 *encoded = t->priv->codec.columns; /* free: no rollover can run now */
     pt_u32 bytes = 0;
     pt_u64 last = 0;
     for (pt_u32 i = 0; i < n; i++) {
-        bytes += put_varint(encoded + bytes, pt_zigzag((pt_i64)(frames[i] - last)));
+        bytes += put_varint(to + bytes, pt_zigzag((pt_i64)(frames[i] - last)));
         last = frames[i];
     }
+    return bytes;
+}
+
+void pt_define_stack(struct pt_tracer_thread *t, const pt_u64 *frames, pt_u32 n, pt_u32 id)
+{
+    pt_u8 *encoded = t->priv->codec.columns; /* free: no rollover can run now */
+    const pt_u32 bytes = put_frames(encoded, frames, n);
     struct pt_tracer_thread *owner;
     void *payload = pt_define_begin(bytes, &owner);
     if (payload) {
-        __builtin_memcpy(payload, encoded, bytes);
+        put_frames(payload, frames, n); /* again: a head that had to move meanwhile was copied there, too */
         pt_define_commit(owner, payload, PT_DEF_STACK, id);
     }
 }
