@@ -10,8 +10,10 @@
 #include "run_file/resources.h"
 #include "util/clock.h"
 
-/* A thread that looks at a clock now and then uses less. */
+/* A thread that looks at a clock now and then uses less. CPU time comes in ticks of 10 ms, so that of one short sample
+ * is 0 or far more. */
 static const double still_cpu_percent = 3;
+#define LEAST_JUDGED_NS 400000000u
 
 /* Samples that only grow while something moves, and the number of processes. */
 static const int movements[] = {PT_RESOURCE_disk_read_bytes, PT_RESOURCE_disk_write_bytes, PT_RESOURCE_processes};
@@ -30,7 +32,7 @@ static void begin_pause(struct pt_stall_watch *watch, pt_u64 now_ns)
 
 void pt_stall_begin(struct pt_stall_watch *watch, pt_u64 now_ns)
 {
-    watch->progress_ns = watch->step_ns = now_ns;
+    watch->progress_ns = watch->step_ns = watch->sampled_ns = now_ns;
     begin_pause(watch, now_ns);
 }
 
@@ -90,18 +92,36 @@ static bool lacks_steps(const struct pt_stall_watch *watch, pt_u64 now_ns)
     return watch->done.steps > watch->first.steps && now_ns - watch->progress_ns >= patience_ns;
 }
 
+/* Of the samples since it was judged last. False: too short a time to say. */
+static bool takes_cpu_percent(struct pt_stall_watch *watch, double percent, pt_u64 now_ns, double *ret_percent)
+{
+    const pt_u64 sample_ns = now_ns - watch->sampled_ns;
+    watch->sampled_ns = now_ns;
+    watch->judged_ns += sample_ns;
+    watch->cpu_ns += isfinite(percent) ? percent / 100 * (double)sample_ns : 0;
+    if (watch->judged_ns < LEAST_JUDGED_NS)
+        return false;
+    *ret_percent = 100 * watch->cpu_ns / (double)watch->judged_ns;
+    watch->judged_ns = 0;
+    watch->cpu_ns = 0;
+    return true;
+}
+
 enum pt_stall pt_stall_check(struct pt_stall_watch *watch, const double *values, pt_u64 output_bytes, pt_u64 now_ns)
 {
     if (!watch->stall_ns)
         return PT_STALL_NONE;
     const bool has_done = has_done_more(watch, now_ns), has_moved = has_progress(watch, values, output_bytes);
+    double cpu_percent;
+    const bool is_judged = takes_cpu_percent(watch, values[PT_RESOURCE_cpu_percent], now_ns, &cpu_percent);
     if (has_done || has_moved) {
         watch->progress_ns = now_ns;
         begin_pause(watch, now_ns);
         return PT_STALL_NONE;
     }
-    const bool computes =
-        values[PT_RESOURCE_cpu_percent] > still_cpu_percent || values[PT_RESOURCE_gpu_util_percent] > 0;
+    if (!is_judged)
+        return PT_STALL_NONE;
+    const bool computes = cpu_percent > still_cpu_percent || values[PT_RESOURCE_gpu_util_percent] > 0;
     enum pt_stall found = PT_STALL_NONE;
     if (computes && lacks_steps(watch, now_ns))
         found = PT_STALL_NO_STEP;

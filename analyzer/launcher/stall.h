@@ -27,6 +27,9 @@ struct pt_stall_watch {
     pt_u64 step_ns;      /* the last step */
     pt_u64 longest_ns;   /* the longest that it took from one step to the next, of those seen so far */
     pt_u64 output_bytes; /* as they were then */
+    pt_u64 sampled_ns;   /* when it was looked at last */
+    pt_u64 judged_ns;    /* of the samples since it was judged last, and what they used */
+    double cpu_ns;
     double values[3];
     struct pt_launch_done first, done;
     bool has_done, is_told;
