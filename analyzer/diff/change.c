@@ -25,7 +25,9 @@ struct collecting {
     const struct pt_diff_table_kind *kind;
     struct pt_changes changes;
     struct pt_intern names;
-    struct pt_map by_name; /* address of the interned name -> index + 1 */
+    struct pt_map by_name;        /* address of the interned name -> index + 1 */
+    bool is_cut[PT_DIFF__SIDES];  /* the run has more rows than its document */
+    double least[PT_DIFF__SIDES]; /* of what its rows are ranked by */
 };
 
 static double amount(const cJSON *row, const char *key)
@@ -80,6 +82,19 @@ static void take_row(struct collecting *c, const cJSON *row, enum pt_diff_side s
     change->seconds[side] += amount(row, c->kind->seconds);
     change->count[side] += amount(row, c->kind->count);
     change->bytes[side] += amount(row, c->kind->bytes);
+    change->is_in[side] = true;
+    c->least[side] = fmin(c->least[side], amount(row, *c->kind->seconds ? c->kind->seconds : c->kind->bytes));
+}
+
+/* A table that is cut holds the rows with the most time: one that is missing there has at most that of the last row,
+ * and may have as much as in the other run. */
+static bool is_known(const struct collecting *c, const struct pt_change *change)
+{
+    const double *of = *c->kind->seconds ? change->seconds : change->bytes;
+    for (int side = 0; side < PT_DIFF__SIDES; side++)
+        if (!change->is_in[side] && c->is_cut[side] && of[!side] < 2 * c->least[side])
+            return false;
+    return true;
 }
 
 /* The rows at "a.b.c" below an object; of each item of an array on the way. */
@@ -93,6 +108,9 @@ static void take(struct collecting *c, const cJSON *object, const char *path, en
     memcpy(key, path, n);
     key[n] = '\0';
     const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, key), *item;
+    char left_out[sizeof key + sizeof "_left_out"];
+    snprintf(left_out, sizeof left_out, "%s_left_out", key);
+    c->is_cut[side] |= !dot && pt_member_number(object, left_out) > 0;
     if (!cJSON_IsArray(member)) {
         if (dot)
             take(c, member, dot + 1, side);
@@ -123,9 +141,14 @@ static int by_size(const void *a, const void *b, void *kind)
 /* All rows of one table of two stages (either may be NULL), the largest change first. */
 static struct pt_changes changes_of(const struct pt_diff_table_kind *kind, const cJSON *a, const cJSON *b)
 {
-    struct collecting c = {.kind = kind};
+    struct collecting c = {.kind = kind, .least = {INFINITY, INFINITY}};
     take(&c, a, kind->path, PT_DIFF_A);
     take(&c, b, kind->path, PT_DIFF_B);
+    size_t n_known = 0;
+    for (size_t i = 0; i < c.changes.n; i++)
+        if (is_known(&c, &c.changes.items[i]))
+            c.changes.items[n_known++] = c.changes.items[i];
+    c.changes.n = n_known;
     if (c.changes.n)
         qsort_r(c.changes.items, c.changes.n, sizeof *c.changes.items, by_size, (void *)(uintptr_t)kind);
     pt_map_fini(&c.by_name);

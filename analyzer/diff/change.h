@@ -35,6 +35,7 @@ struct pt_change {
     double line_s;             /* that time */
     enum pt_diff_side line_of; /* that run */
     double seconds[PT_DIFF__SIDES], count[PT_DIFF__SIDES], bytes[PT_DIFF__SIDES];
+    bool is_in[PT_DIFF__SIDES];
 };
 
 struct pt_changes {

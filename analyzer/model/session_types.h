@@ -91,6 +91,7 @@ struct pt_process {
     struct pt_trace_file *file;
     const char *file_name;
     pt_u32 index;
+    pt_u32 number; /* the index in the whole run, before a window left others out */
     pt_u64 trace_id, parent_trace_id;
     pt_u32 pid, ppid, uid;
     struct pt_process *parent;         /* by parent_trace_id, else by ppid and time; NULL = root of the tree */

@@ -65,7 +65,7 @@ void pt_session_link(struct pt_session *session)
     struct pt_process **older = pt_calloc(n, sizeof *older);
     for (pt_u32 i = 0; i < n; i++) {
         struct pt_process *p = session->processes[i];
-        p->index = i;
+        p->index = p->number = i;
         p->previous_image = latest_with_pid(&newest, older, p->pid, p, true);
         if (p->parent_trace_id)
             p->parent = pt_map_pointer(&by_trace, p->parent_trace_id);

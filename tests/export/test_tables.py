@@ -11,7 +11,7 @@ import subprocess
 import unittest
 import urllib.parse
 
-from export_case import NAMES, SOURCE, STAGE, ExportCase, main
+from export_case import NAMES, PROFTRACE, SOURCE, STAGE, ExportCase, clean_environment, main
 
 
 def as_text(name):
@@ -129,6 +129,19 @@ class Ndjson(ExportCase):
             self.assertEqual({(event["stage"], event["kind"]) for event in events}, {(stage, kind)})
             self.assertEqual(len({tuple(event) for event in events} - {tuple(e for e in events[0])}), 0, "a kind has one schema") if kind == "io_read" else None
         self.assertLessEqual({as_text(name) for name in NAMES}, {event["name"] for event in found[STAGE, "io_write"]})
+
+    def test_the_end_of_a_run_has_one_number_for_each_process(self):
+        """Also where processes that had ended before are left out."""
+        data = os.path.join(self.folder, "since")
+        subprocess.run([PROFTRACE, "run", "--no-report", "-o", data, "--", "sh", "-c", "cat /etc/hostname; cat /etc/hostname; sleep 2; cat /etc/hostname; cat /etc/hostname; true"],
+                       capture_output=True, check=True, env=clean_environment())
+        path = os.path.join(self.folder, "since.ndjson")
+        self.traced("export", "--to", "ndjson", "--since", "1s", "-o", path, data)
+        with open(os.path.join(path, "processes.ndjson"), encoding="utf-8") as file:
+            processes = {row["process"]: row["pid"] for row in map(json.loads, file)}
+        events = {(event["process"], event["pid"]) for events in self.events(path).values() for event in events}
+        self.assertGreater(len(events), 2)
+        self.assertLessEqual(events, set(processes.items()))
 
     def test_the_size_is_that_of_its_files(self):
         path, said = self.export("ndjson")

@@ -69,7 +69,7 @@ static void put_process(const struct pt_tabular_writer *writer, struct pt_judged
 {
     const struct pt_metrics *metrics = &judged->profile.metrics;
     const struct pt_scope scope = pt_scope_process(process->index);
-    pt_tabular_put(writer, processes, .process = pt_integer(process->index), .pid = pt_integer(process->pid),
+    pt_tabular_put(writer, processes, .process = pt_integer(process->number), .pid = pt_integer(process->pid),
                    .ppid = pt_integer(process->ppid), .host = pt_text(process->host), .stage = stage,
                    .exe = pt_text(process->exe), .exit = pt_report_process_exit(process, &judged->arena),
                    .start_ns = (struct pt_value){.type = PT_VALUE_INTEGER, .integer = process->start_ns},
@@ -103,7 +103,7 @@ static void put_totals(const struct pt_tabular_writer *writer, const struct pt_p
         const struct pt_event_desc *desc = &pt_event_descs[kind];
         if (!totals->calls || pt_process_lacks_counters(process))
             continue;
-        pt_tabular_put(writer, totals, .process = pt_integer(process->index), .pid = pt_integer(process->pid),
+        pt_tabular_put(writer, totals, .process = pt_integer(process->number), .pid = pt_integer(process->pid),
                        .stage = stage, .category = pt_text(pt_category_name(desc->category)),
                        .kind = pt_text(desc->name), .call = pt_text(report_key(kind)),
                        .calls = pt_integer(totals->calls), .errors = pt_integer(totals->errors),

@@ -42,7 +42,7 @@ static void put_event(const struct pt_tabular_writer *writer, const struct pt_ev
         .stage = pt_text(stage),
         .category = pt_text(pt_category_name(desc->category)),
         .kind = pt_text(desc->name),
-        .process = pt_integer(event->process->index),
+        .process = pt_integer(event->process->number),
         .pid = pt_integer(event->process->pid),
         .tid = pt_integer(event->thread->tid),
         .name = name_of(event),
