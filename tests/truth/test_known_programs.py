@@ -267,6 +267,23 @@ int main(int argc, char **argv)
     return 0;
 }
 """
+# Where the first library was unloaded, the second is loaded; says where they lay.
+PLUGINS = """
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        void *plugin = dlopen(argv[i], RTLD_NOW);
+        void (*work)(void) = (void (*)(void))dlsym(plugin, (char[]){argv[i][strlen(argv[i]) - 4], 0});
+        work();
+        fprintf(stderr, "%p\\n", dlsym(plugin, "kept"));
+        dlclose(plugin);
+    }
+    return 0;
+}
+"""
 STARTERS = {"execve": "os.execve(p, [p], e)", "posix_spawn": "os.waitpid(os.posix_spawn(p, [p], e), 0)",
             "posix_spawnp": "os.waitpid(os.posix_spawnp(p, [p], e), 0)"}
 
@@ -342,6 +359,19 @@ class Known(unittest.TestCase):
         self.assertEqual(len(set(written)), 3, lines)
         for path in written:
             self.assertRegex(path, rf"^{re.escape(str(self.folder.resolve()))}/#\d+")
+
+    def test_a_library_that_lies_where_another_one_was(self):
+        for name, before in ("a", ""), ("b", "int other(int x) { return x * 3 + x / 7; }"):
+            source = f"#include <stdlib.h>\nvoid *volatile kept;\n{before}\nvoid {name}(void) {{ for (int i = 0; i < 50; i++) kept = malloc(70000); }}\n"
+            subprocess.run(["cc", "-shared", "-fPIC", "-g", "-x", "c", "-", "-o", self.folder / f"{name}.so"], input=source, text=True, check=True)
+        program, environment = self.compiled(PLUGINS), self.environment() | {"PROFTRACE_HEAP_SAMPLE_BYTES": "1024"}
+        done = subprocess.run([program, self.folder / "a.so", self.folder / "b.so"], env=environment, capture_output=True, text=True, check=True)
+        first, second = done.stderr.split()
+        if first != second:
+            self.skipTest("the loader put it elsewhere")
+        shown = subprocess.run([BUILD / "proftrace", "report", "--format", "json", self.folder / "runs/latest"], capture_output=True, text=True, check=True)
+        functions = [site["function"].split()[0] for site in json.loads(shown.stdout)["stages"][0]["heap_sites"]]
+        self.assertEqual(sorted(functions[:2]), ["a", "b"], functions)
 
     def test_items_that_the_file_is_too_small_for(self):
         lines = self.events(ITEMS, self.folder / "data")

@@ -45,6 +45,7 @@ struct pt_device_slot {
 
 struct pt_known_module {
     pt_u64 start;
+    pt_u64 path_hash;
     pt_u64 end; /* stored last; 0 = not there yet */
 };
 

@@ -17,6 +17,7 @@
 #include "core/state.h"
 #include "core/text.h"
 #include "define.h"
+#include "intern.h"
 
 static int (*find_object)(void *, struct dl_find_object *);
 
@@ -38,26 +39,29 @@ int pt_module_find(void *address, struct dl_find_object *ret)
     return find_object ? find_object(address, ret) : -1;
 }
 
-static int is_known(pt_u64 address)
+/* The latest that was here decides: a library may lie where another one was unloaded. */
+static int is_known(const struct pt_known_module *one)
 {
     const pt_u32 n = __atomic_load_n(&pt_image->n_modules, __ATOMIC_ACQUIRE);
-    for (pt_u32 i = 0; i < n && i < PT_MAX_MODULES; i++) {
+    for (pt_u32 i = n < PT_MAX_MODULES ? n : PT_MAX_MODULES; i-- > 0;) {
         const struct pt_known_module *m = &pt_image->modules[i];
-        if (address >= m->start && address < __atomic_load_n(&m->end, __ATOMIC_ACQUIRE))
-            return 1;
+        const pt_u64 end = __atomic_load_n(&m->end, __ATOMIC_ACQUIRE);
+        if (one->start < end && one->end > m->start)
+            return one->start == m->start && one->end == end && one->path_hash == m->path_hash;
     }
     return 0;
 }
 
-static void remember(pt_u64 start, pt_u64 end)
+static void remember(const struct pt_known_module *one)
 {
     const pt_u32 i = __atomic_fetch_add(&pt_image->n_modules, 1, __ATOMIC_ACQ_REL);
     if (i >= PT_MAX_MODULES) {
         __atomic_store_n(&pt_image->n_modules, PT_MAX_MODULES, __ATOMIC_RELEASE);
         return;
     }
-    pt_image->modules[i].start = start;
-    __atomic_store_n(&pt_image->modules[i].end, end, __ATOMIC_RELEASE);
+    pt_image->modules[i].start = one->start;
+    pt_image->modules[i].path_hash = one->path_hash;
+    __atomic_store_n(&pt_image->modules[i].end, one->end, __ATOMIC_RELEASE);
 }
 
 /* The build-id note, if the program headers and notes lie within the mapped range. */
@@ -97,12 +101,15 @@ static const char *path_of(const struct link_map *map)
 void pt_define_module_of(pt_u64 address)
 {
     struct dl_find_object object;
-    if (is_known(address) || pt_module_find((void *)address, &object) != 0)
+    if (pt_module_find((void *)address, &object) != 0)
         return;
     const pt_u64 start = (pt_u64)object.dlfo_map_start, end = (pt_u64)object.dlfo_map_end;
     const pt_u64 bias = object.dlfo_link_map ? object.dlfo_link_map->l_addr : start;
     const char *path = path_of(object.dlfo_link_map);
     const pt_u32 path_bytes = (pt_u32)pt_text_length(path);
+    const struct pt_known_module one = {start, pt_hash_bytes(path, path_bytes, PT_DEF_MODULE), end};
+    if (is_known(&one))
+        return;
     struct pt_def_module module = {.start = start, .end = end, .load_bias = bias, .path_bytes = path_bytes};
     const pt_u8 *build_id = find_build_id(start, end, bias, &module.build_id_bytes);
     struct pt_tracer_thread *t;
@@ -114,7 +121,7 @@ void pt_define_module_of(pt_u64 address)
         __builtin_memcpy(payload + sizeof module, build_id, module.build_id_bytes);
     __builtin_memcpy(payload + sizeof module + module.build_id_bytes, path, path_bytes);
     pt_define_commit(t, payload, PT_DEF_MODULE, __atomic_add_fetch(&pt_image->n_module_ids, 1, __ATOMIC_RELAXED));
-    remember(start, end);
+    remember(&one);
 }
 
 void pt_define_python(void)
