@@ -119,9 +119,11 @@ enum pt_stall pt_stall_check(struct pt_stall_watch *watch, const double *values,
         begin_pause(watch, now_ns);
         return PT_STALL_NONE;
     }
+    watch->has_used_gpu |= values[PT_RESOURCE_gpu_util_percent] > 0;
     if (!is_judged)
         return PT_STALL_NONE;
-    const bool computes = cpu_percent > still_cpu_percent || values[PT_RESOURCE_gpu_util_percent] > 0;
+    const bool computes = cpu_percent > still_cpu_percent || watch->has_used_gpu;
+    watch->has_used_gpu = false;
     enum pt_stall found = PT_STALL_NONE;
     if (computes && lacks_steps(watch, now_ns))
         found = PT_STALL_NO_STEP;

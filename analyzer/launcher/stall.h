@@ -30,6 +30,7 @@ struct pt_stall_watch {
     pt_u64 sampled_ns;   /* when it was looked at last */
     pt_u64 judged_ns;    /* of the samples since it was judged last, and what they used */
     double cpu_ns;
+    bool has_used_gpu;
     double values[3];
     struct pt_launch_done first, done;
     bool has_done, is_told;

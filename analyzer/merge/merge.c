@@ -94,12 +94,14 @@ static void remove_first(struct merge *m)
     replay(m, NO_MORE);
 }
 
-/* The next one begins before the filter does; a second for times that were interpolated. */
+/* The next one begins before the filter does; a second for times that were interpolated. Not where that is because of
+ * a call that encloses this block, too: calls are stored when they end. */
 static bool is_early(const struct merge *m, const struct reader *r)
 {
     enum { SLACK_NS = 1000000000 };
     const struct pt_slot_blocks *blocks = r->in->from.blocks;
     return m->filter.from_ns > SLACK_NS && !r->in->from.is_unordered && r->block + 1 < r->in->end_block &&
+           blocks->items[r->block + 1].first_ticks >= blocks->items[r->block].first_ticks &&
            pt_scale_time(r->in->from.scale, blocks->items[r->block + 1].first_ticks) < m->filter.from_ns - SLACK_NS;
 }
 

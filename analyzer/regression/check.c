@@ -46,6 +46,7 @@ static void collect(struct pt_checked_stage *stage, const struct pt_peers *peers
     for (size_t i = 0; i < stage->figures.n; i++) {
         struct pt_judged *of = &stage->figures.items[i];
         const bool is_time = pt_figure_is_time(of->kind);
+        bool has_unknown = false;
         for (size_t j = 0; j < peers->n && of->n_a < PT_SAMPLE_MOST; j++) {
             const double value = pt_figure_value(peers->items[j].run, of->name);
             if (isfinite(value) && (!is_time || peers->items[j].is_same_machine))
@@ -55,8 +56,9 @@ static void collect(struct pt_checked_stage *stage, const struct pt_peers *peers
             const double value = pt_figure_value(entries[j], of->name);
             if (isfinite(value))
                 of->b[of->n_b++] = value;
+            has_unknown |= !isfinite(value);
         }
-        if (of->n_b < n && of->n_b < PT_SAMPLE_MOST && !is_time)
+        if (has_unknown && !is_time)
             of->n_b = 0; /* not known in all */
     }
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "proftrace/format.h"
 #include "cpu_file/interpreter.h"
 #include "cpu_profile/python/merge.h"
 #include "cpu_profile/unwind.h"
@@ -65,6 +66,12 @@ static const char *command_of(struct pt_look *look, pt_u32 pid, const char *name
     return pt_look_text(look, "%s", n > 0 ? text : name);
 }
 
+static bool is_trace_file(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 4 && (!strcmp(path + n - 4, ".ptr") || !strcmp(path + n - 4, PT_SMALL_SUFFIX));
+}
+
 static void map_line(struct pt_look *look, struct pt_look_process *process, char *line)
 {
     unsigned long long start, end, offset, inode;
@@ -74,8 +81,7 @@ static void map_line(struct pt_look *look, struct pt_look_process *process, char
     if (sscanf(line, "%llx-%llx %7s %llx %*s %llu %n", &start, &end, rights, &offset, &inode, &at) != 5 || !at)
         return;
     const char *path = line + at;
-    const size_t n = strlen(path);
-    if (!process->run && path[0] == '/' && n > 4 && !strcmp(path + n - 4, ".ptr")) {
+    if (!process->run && path[0] == '/' && is_trace_file(path)) {
         process->run = pt_look_text(look, "%.*s", (int)(strrchr(path, '/') - path), path);
         process->run_fd = open(process->run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
@@ -287,6 +293,8 @@ static const char *why_unread(const struct pt_look *look, const struct pt_look_t
         return "its registers can be read only while it is stopped, and --no-stop was given";
     if (problem == EBUSY)
         return "a debugger has it: read the stack there";
+    if (thread->state == 'D')
+        return "it waits in the kernel, where it cannot be stopped to read its registers";
     if (pt_is_disturbed_by_stops(thread->call))
         return "its system call would end early if it were stopped to read its registers";
     return "it did not stop in time";
@@ -296,7 +304,7 @@ static const char *why_unread(const struct pt_look *look, const struct pt_look_t
 static bool may_stop(const struct reading *reading, const struct pt_unwound *found)
 {
     const struct pt_look_thread *thread = reading->thread;
-    return found->is_cut && reading->look->may_stop && thread->state != 'T' &&
+    return found->is_cut && reading->look->may_stop && thread->state != 'T' && thread->state != 'D' &&
            thread->process->stopped_ns < STOPPED_MOST_NS && !pt_is_disturbed_by_stops(thread->call);
 }
 
@@ -394,8 +402,8 @@ static bool records_into(pt_u32 pid, const char *run)
     size_t room = 0;
     while (maps && getline(&line, &room, maps) > 0) {
         const char *name = strchr(line, '/');
-        if (name && !strncmp(name, run, n) && name[n] == '/' && !strchr(name + n + 1, '/') &&
-            strstr(name + n, ".ptr\n"))
+        line[strcspn(line, "\n")] = 0;
+        if (name && !strncmp(name, run, n) && name[n] == '/' && !strchr(name + n + 1, '/') && is_trace_file(name))
             return true;
     }
     return false;

@@ -98,14 +98,19 @@ bool pt_registers_same_call(const struct pt_look_thread *thread)
 
 /* ---- stopping ---- */
 
-static bool wait_for_stop(pid_t tid)
+/* Of its end nothing is taken: we may be its parent, who is to learn of it elsewhere. *ret_signal: what stopped it if
+ * we did not, and what it must still get; else 0. */
+static bool wait_for_stop(pid_t tid, int *ret_signal)
 {
     const pt_u64 until_ns = pt_monotonic_ns() + STOP_WAIT_NS;
-    int status;
+    *ret_signal = 0;
     for (;;) {
-        const pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
-        if (got == tid)
-            return WIFSTOPPED(status);
+        siginfo_t info = {0};
+        const int got = waitid(P_PID, (id_t)tid, &info, WSTOPPED | __WALL | WNOHANG);
+        if (got == 0 && info.si_pid == tid) {
+            *ret_signal = info.si_status >> 8 == PTRACE_EVENT_STOP ? 0 : info.si_status & 0x7f;
+            return true;
+        }
         if (got < 0 && errno != EINTR)
             return false;
         if (pt_monotonic_ns() > until_ns) {
@@ -134,12 +139,13 @@ bool pt_registers_of_stopped(struct pt_look_thread *thread, struct pt_registers 
     const pid_t tid = (pid_t)thread->tid;
     struct user_regs_struct registers;
     bool is_read = false;
+    int pending = 0;
     if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
         errno = errno == EPERM && thread->process->traced_by ? EBUSY : errno;
         return false;
     }
     const pt_u64 begin_ns = pt_monotonic_ns();
-    if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0 && wait_for_stop(tid)) {
+    if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0 && wait_for_stop(tid, &pending)) {
         if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) == 0) {
             copy_registers(&registers, ret_registers->values);
             copy_stack(thread->process->pid, ret_registers);
@@ -148,10 +154,10 @@ bool pt_registers_of_stopped(struct pt_look_thread *thread, struct pt_registers 
         }
     }
     const int error = errno;
-    if (ptrace(PTRACE_DETACH, tid, NULL, NULL) < 0 && errno == ESRCH && !is_read) {
+    if (ptrace(PTRACE_DETACH, tid, NULL, (long)pending) < 0 && errno == ESRCH && !is_read) {
         /* It did not stop in time. When it does, it is let go: detaching needs a stop, and our end would do it, too. */
-        for (int i = 0; i < 50 && ptrace(PTRACE_DETACH, tid, NULL, NULL) < 0 && errno == ESRCH; i++)
-            wait_for_stop(tid);
+        for (int i = 0; i < 50 && ptrace(PTRACE_DETACH, tid, NULL, (long)pending) < 0 && errno == ESRCH; i++)
+            wait_for_stop(tid, &pending);
     }
     *ret_stopped_ns = pt_monotonic_ns() - begin_ns;
     thread->was_stopped = true;

@@ -152,9 +152,9 @@ static int join_session(void)
 {
     struct pt_text text = {pt_session_path, 0, sizeof pt_session_path};
     pt_text_add(&text, pt_options.session);
-    cut_slashes(&text);
     if (pt_session_path[0] != '/' || text.length + 1 >= text.room)
         return -1;
+    cut_slashes(&text);
     return is_own_directory(pt_session_path) ? 0 : -1;
 }
 

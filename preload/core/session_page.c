@@ -189,7 +189,7 @@ void pt_session_give_back_minutes(pt_u64 bytes)
 }
 
 /* Rings may not use up what other files and definitions need. */
-static pt_u64 ring_limit(void)
+pt_u64 pt_session_ring_limit(void)
 {
     const pt_u64 budget = pt_session_facts.budget_bytes, wanted = pt_options.session_ring_mib << 20;
     return wanted ? wanted : budget ? budget / 4 * 3 : ~0ull;
@@ -201,7 +201,7 @@ static pt_u64 ring_limit(void)
 
 int pt_session_take_ring(pt_u64 bytes, pt_u64 own_bytes)
 {
-    const pt_u64 limit = ring_limit();
+    const pt_u64 limit = pt_session_ring_limit();
     pt_u64 used;
     if (take_pages(offsetof(struct pt_session_page, ring_pages), bytes, limit, &used) < 0)
         return -1;

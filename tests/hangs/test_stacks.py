@@ -224,7 +224,7 @@ class Hangs(unittest.TestCase):
 
     def test_a_traced_python_program_shows_its_functions_with_lines(self):
         run = os.path.join(self.folder, "run")
-        program, _ = self.start(PROFTRACE, "run", "--no-report", "-o", run, "--", "/usr/bin/python3", os.path.join(HERE, "hang.py"))
+        self.start(PROFTRACE, "run", "--no-report", "-o", run, "--", "/usr/bin/python3", os.path.join(HERE, "hang.py"))
         look = self.look(program.pid, lambda look: any("load" in self.functions(t) for t in self.threads(look)))
         loader = next(t for t in self.threads(look) if "load" in self.functions(t))
         python = [(f["function"], f["line"]) for f in loader["frames"] if f["python"]][:2]
@@ -257,6 +257,26 @@ class Hangs(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
             self.assertIn(said, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_a_run_of_a_small_process(self):
+        run = os.path.join(self.folder, "small")
+        program, _ = self.start(PROFTRACE, "run", "--no-report", "-o", run, "--", "sh", "-c", "echo ready; exec sleep 60")
+        until = time.monotonic() + 20
+        while "sleep" not in (done := ask(run)).stdout and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("sleep", done.stdout)
+
+    def test_a_wait_in_the_kernel_that_cannot_be_interrupted(self):
+        """The parent of a vfork: it is not stopped, or it would stay stopped when it could go on."""
+        source = "#include <unistd.h>\n#include <time.h>\nint main(void)\n{\n    if (vfork() == 0) {\n        struct timespec time = {4, 0};\n" \
+                 "        nanosleep(&time, 0);\n        _exit(0);\n    }\n    return 0;\n}\n"
+        program = os.path.join(self.folder, "waits")
+        subprocess.run(["cc", "-O0", "-fno-omit-frame-pointer", "-x", "c", "-", "-o", program], input=source, text=True, check=True)
+        done = subprocess.run([PROFTRACE, "run", "--no-report", "--stall", "1", "--interval", "100", "--", program],
+                              env=clean_environment(), cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("nothing has moved for 1.00 s", done.stderr)
 
     def test_another_users_process_is_named_as_such(self):
         if os.geteuid() != 0:

@@ -50,10 +50,9 @@ static pt_u64 chunk_bytes(const struct pt_tracer_thread *t)
     const pt_u32 threads = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED);
     const pt_u64 limit = pt_image->header->ring_limit_bytes, kept = pt_options.keep_first_mib << 20;
     const pt_u64 most = (limit > kept ? limit - kept : 0) / (threads > 4 ? threads : 4); /* one for each */
-    /* Half of the rows must hold a ring of any size. */
-    const pt_u64 large =
-        limit / (PT_MAX_RING_SEGMENTS / 2) > CHUNK_BYTES ? limit / (PT_MAX_RING_SEGMENTS / 2) : CHUNK_BYTES;
-    pt_u64 bytes = t->chunk_count > 1 ? large : FIRST_CHUNK_BYTES;
+    /* Half of the rows must hold a ring of any size, as far as all rings together may be as large. */
+    const pt_u64 all = pt_session_ring_limit(), large = (limit < all ? limit : all) / (PT_MAX_RING_SEGMENTS / 2);
+    pt_u64 bytes = t->chunk_count <= 1 ? FIRST_CHUNK_BYTES : large > CHUNK_BYTES ? large : CHUNK_BYTES;
     bytes = bytes < most ? bytes : most;
     return bytes > LEAST_CHUNK_BYTES ? bytes & ~4095ull : LEAST_CHUNK_BYTES;
 }

@@ -98,17 +98,17 @@ static const char *path_of(const struct link_map *map)
     return pt_first_text(); /* the first text: the executable */
 }
 
-void pt_define_module_of(pt_u64 address)
+void pt_define_module_of(pt_u64 address, struct pt_known_module *last)
 {
     struct dl_find_object object;
-    if (pt_module_find((void *)address, &object) != 0)
+    if ((address >= last->start && address < last->end) || pt_module_find((void *)address, &object) != 0)
         return;
     const pt_u64 start = (pt_u64)object.dlfo_map_start, end = (pt_u64)object.dlfo_map_end;
     const pt_u64 bias = object.dlfo_link_map ? object.dlfo_link_map->l_addr : start;
     const char *path = path_of(object.dlfo_link_map);
     const pt_u32 path_bytes = (pt_u32)pt_text_length(path);
-    const struct pt_known_module one = {start, pt_hash_bytes(path, path_bytes, PT_DEF_MODULE), end};
-    if (is_known(&one))
+    *last = (struct pt_known_module){start, pt_hash_bytes(path, path_bytes, PT_DEF_MODULE), end};
+    if (is_known(last))
         return;
     struct pt_def_module module = {.start = start, .end = end, .load_bias = bias, .path_bytes = path_bytes};
     const pt_u8 *build_id = find_build_id(start, end, bias, &module.build_id_bytes);
@@ -121,11 +121,11 @@ void pt_define_module_of(pt_u64 address)
         __builtin_memcpy(payload + sizeof module, build_id, module.build_id_bytes);
     __builtin_memcpy(payload + sizeof module + module.build_id_bytes, path, path_bytes);
     pt_define_commit(t, payload, PT_DEF_MODULE, __atomic_add_fetch(&pt_image->n_module_ids, 1, __ATOMIC_RELAXED));
-    remember(&one);
+    remember(last);
 }
 
 void pt_define_python(void)
 {
     if (_PyRuntime)
-        pt_define_module_of((pt_u64)_PyRuntime);
+        pt_define_module_of((pt_u64)_PyRuntime, &(struct pt_known_module){0});
 }

@@ -13,8 +13,10 @@
 void pt_modules_init(void);
 /* The module around an address; not 0 when there is none. */
 int pt_module_find(void *address, struct dl_find_object *ret);
-/* Make sure that the module around an address is defined. Private stack. */
-void pt_define_module_of(pt_u64 address);
+/* Make sure that the module around an address is defined. `last`: the one that was looked for before, whose addresses
+ * need no look; zeroed at first. Private stack. */
+struct pt_known_module;
+void pt_define_module_of(pt_u64 address, struct pt_known_module *last);
 /* The same for the one that holds CPython's state, if the program was linked with it: without it, the GIL could not
  * be distinguished from other locks in a trace without stacks. Constructor. */
 void pt_define_python(void);

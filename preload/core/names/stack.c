@@ -12,6 +12,7 @@
 #include <unwind.h>
 
 #include "core/emit.h"
+#include "core/file/image_state.h"
 #include "core/sandbox.h"
 #include "core/sys.h"
 #include "define.h"
@@ -88,8 +89,9 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *ar
 static void define_stack(const struct capture *capture, pt_u32 id)
 {
     const pt_u64 *frames = capture->t->priv->frames;
+    struct pt_known_module module = {0};
     for (pt_u32 i = 0; i < capture->count; i++)
-        pt_define_module_of(frames[i]);
+        pt_define_module_of(frames[i], &module);
     pt_define_stack(capture->t, frames, capture->count, id);
 }
 
