@@ -224,7 +224,7 @@ class Hangs(unittest.TestCase):
 
     def test_a_traced_python_program_shows_its_functions_with_lines(self):
         run = os.path.join(self.folder, "run")
-        self.start(PROFTRACE, "run", "--no-report", "-o", run, "--", "/usr/bin/python3", os.path.join(HERE, "hang.py"))
+        program, _ = self.start(PROFTRACE, "run", "--no-report", "-o", run, "--", "/usr/bin/python3", os.path.join(HERE, "hang.py"))
         look = self.look(program.pid, lambda look: any("load" in self.functions(t) for t in self.threads(look)))
         loader = next(t for t in self.threads(look) if "load" in self.functions(t))
         python = [(f["function"], f["line"]) for f in loader["frames"] if f["python"]][:2]
@@ -260,7 +260,7 @@ class Hangs(unittest.TestCase):
 
     def test_a_run_of_a_small_process(self):
         run = os.path.join(self.folder, "small")
-        program, _ = self.start(PROFTRACE, "run", "--no-report", "-o", run, "--", "sh", "-c", "echo ready; exec sleep 60")
+        self.start(PROFTRACE, "run", "--no-report", "-o", run, "--", "sh", "-c", "echo ready; exec sleep 60")
         until = time.monotonic() + 20
         while "sleep" not in (done := ask(run)).stdout and time.monotonic() < until:
             time.sleep(0.05)
