@@ -18,8 +18,9 @@
 /* A foreign pid may be reused by one of our processes: check it again from time to time. */
 #define FOREIGN_AGAIN_SCANS 64
 #define OPEN_FDS_MAX 512u
-/* Of what we may open: two trees look at a stage that is being ended, and there are other files. */
-#define OPEN_FDS_SHARE 8u
+/* Of what we may open: two trees look at a stage that is being ended, and there are other files. With the usual 1024
+ * that is 256: a process beyond them costs a look twice as much. */
+#define OPEN_FDS_SHARE 4u
 
 int pt_tree_open(struct pt_tree *tree, struct pt_error *err)
 {

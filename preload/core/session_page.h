@@ -37,10 +37,10 @@ int pt_session_take_minutes(pt_u64 bytes, pt_u64 limit_bytes, pt_u64 *ret_used_b
 void pt_session_give_back_minutes(pt_u64 bytes);
 /* Room for a process's ring, which then has own_bytes: -1 when the rings of the session have no more, or when the
  * others would get too little. */
-/* Of all rings together. */
-pt_u64 pt_session_ring_limit(void);
 int pt_session_take_ring(pt_u64 bytes, pt_u64 own_bytes);
 void pt_session_give_back_ring(pt_u64 bytes);
+/* How large all rings together may be. */
+pt_u64 pt_session_ring_limit(void);
 #pragma GCC visibility pop
 
 #endif
