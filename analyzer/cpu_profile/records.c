@@ -63,8 +63,7 @@ static void take_exit(struct pt_cpu_profile *profile, const struct pt_perf_recor
     const struct pt_jit_maps_to to = pt_profile_jit_maps_to(profile);
     if (pid == tid)
         pt_jit_maps_copy(&profile->jit_maps, &to, pt_threads_find(&profile->threads, tid));
-    pt_threads_end(&profile->threads, tid, pt_profile_since(profile, record->t_ns));
-    if (pid != tid)
+    if (!pt_threads_end(&profile->threads, tid, pt_profile_since(profile, record->t_ns)))
         return;
     pt_images_end(&profile->images, pid);
     pt_pythons_end(&profile->pythons, pid);
@@ -75,12 +74,14 @@ static void take_comm(struct pt_cpu_profile *profile, const struct pt_perf_recor
 {
     const pt_u32 pid = u32_at(record, 0), tid = u32_at(record, 4);
     const pt_u64 t_ns = pt_profile_since(profile, record->t_ns);
-    struct pt_live_thread *thread = thread_of(profile, pid, tid, t_ns);
+    const bool is_exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
+    struct pt_live_thread *thread = is_exec ? pt_threads_exec(&profile->threads, pid) : NULL;
+    thread = thread ? thread : thread_of(profile, pid, tid, t_ns);
     if (!thread)
         return;
     if (record->body_bytes > 8)
         pt_threads_rename(thread, (const char *)record->body + 8, record->body_bytes - 8);
-    if (!(record->misc & PERF_RECORD_MISC_COMM_EXEC))
+    if (!is_exec)
         return;
     if (tid == profile->root && thread->state == PT_THREAD_UNSEEN)
         thread->shown.start_ns = t_ns;

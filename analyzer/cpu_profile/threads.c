@@ -28,6 +28,7 @@ struct pt_live_thread *pt_threads_add(struct pt_threads *threads, pt_u32 pid, pt
     thread->times.thread = thread->shown.number;
     thread->is_new = thread->is_dirty = true;
     *pt_map_at(&threads->by_tid, tid) = (uintptr_t)thread;
+    ++*pt_map_at(&threads->of_process, pid);
     return thread;
 }
 
@@ -187,11 +188,12 @@ static size_t collect(struct pt_threads *threads, struct pt_live_thread *thread)
     return threads->times.n + threads->shown.n + threads->sums.n - before;
 }
 
-void pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns)
+bool pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns)
 {
     struct pt_live_thread *thread = pt_threads_find(threads, tid);
     if (!thread)
-        return;
+        return false;
+    const bool is_last = !--*pt_map_at(&threads->of_process, thread->shown.pid);
     pt_threads_end_wait(threads, thread, t_ns);
     if (thread->state != PT_THREAD_UNSEEN)
         leave(thread, t_ns, thread->state);
@@ -204,6 +206,24 @@ void pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns)
         pt_chunk_add(&threads->on_cpu, &on_cpu, sizeof on_cpu);
     free(thread);
     *pt_map_at(&threads->by_tid, tid) = 0;
+    return is_last;
+}
+
+struct pt_live_thread *pt_threads_exec(struct pt_threads *threads, pt_u32 pid)
+{
+    struct pt_live_thread *thread = pt_threads_find(threads, pid);
+    const uint64_t *living = pt_map_find(&threads->of_process, pid);
+    for (size_t i = 0; !thread && living && *living && i < threads->by_tid.n; i++) {
+        struct pt_live_thread *other = (struct pt_live_thread *)(uintptr_t)threads->by_tid.entries[i].value;
+        if (!other || other->shown.pid != pid)
+            continue;
+        threads->by_tid.entries[i].value = 0;
+        *pt_map_at(&threads->by_tid, pid) = (uintptr_t)other;
+        other->shown.tid = pid;
+        other->is_new = true;
+        thread = other;
+    }
+    return thread;
 }
 
 size_t pt_threads_collect(struct pt_threads *threads, pt_u64 t_ns)
@@ -250,6 +270,7 @@ void pt_threads_fini(struct pt_threads *threads)
     for (size_t i = 0; i < threads->by_tid.n; i++)
         free((void *)(uintptr_t)threads->by_tid.entries[i].value);
     pt_map_fini(&threads->by_tid);
+    pt_map_fini(&threads->of_process);
     free(threads->shown.items);
     free(threads->times.items);
     free(threads->waits.items);

@@ -54,7 +54,8 @@ struct pt_live_thread {
 
 /* All times are since the profile began. */
 struct pt_threads {
-    struct pt_map by_tid; /* -> struct pt_live_thread *; 0 = gone */
+    struct pt_map by_tid;     /* -> struct pt_live_thread *; 0 = gone */
+    struct pt_map of_process; /* by pid: how many of its threads live */
     struct pt_chunk_buffer shown, times, waits, sums, on_cpu, kernel;
     struct pt_intervals intervals;
     pt_u64 n_waits;     /* with their stacks, ever */
@@ -68,7 +69,11 @@ struct pt_live_thread *pt_threads_find(const struct pt_threads *threads, pt_u32 
 /* A new one in place of one of the same tid; NULL = there were too many. */
 struct pt_live_thread *pt_threads_add(struct pt_threads *threads, pt_u32 pid, pt_u32 tid, pt_u32 ppid, pt_u64 t_ns);
 void pt_threads_rename(struct pt_live_thread *thread, const char *comm, size_t n_bytes);
-void pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns);
+/* Was it the last one of its process? */
+bool pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns);
+/* A process executes another program: whichever thread called for it is the only one that is left, and has the
+ * process's number from now on. NULL = none of its threads is known. */
+struct pt_live_thread *pt_threads_exec(struct pt_threads *threads, pt_u32 pid);
 
 /* It can be seen to run at this instant. */
 void pt_thread_runs(struct pt_live_thread *thread, pt_u64 t_ns);

@@ -66,9 +66,10 @@ void pt_session_link(struct pt_session *session)
     for (pt_u32 i = 0; i < n; i++) {
         struct pt_process *p = session->processes[i];
         p->index = p->number = i;
-        p->previous_image = latest_with_pid(&newest, older, p->pid, p, true);
-        if (p->parent_trace_id)
+        if (p->parent_trace_id) /* forked: whoever had this pid before is another process */
             p->parent = pt_map_pointer(&by_trace, p->parent_trace_id);
+        else
+            p->previous_image = latest_with_pid(&newest, older, p->pid, p, true);
         if (!p->parent && p->previous_image)
             p->parent = p->previous_image->parent;
         else if (!p->parent && p->ppid)

@@ -6,6 +6,8 @@
  *     burn threads N SECONDS    thread i burns i * SECONDS / N; each prints "tid seconds" by its own clock
  *     burn forks N SECONDS      the same in children
  *     burn sleep SECONDS        burns half of it and sleeps half of it
+ *     burn left SECONDS         hot_third in a second thread, after the first one has ended
+ *     burn exec SECONDS         a second thread burns a tenth of it in hot_fifth and becomes `burn split SECONDS`
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -85,6 +87,21 @@ static void forks(int n, double seconds)
         ;
 }
 
+static void *be_left(void *seconds)
+{
+    usleep(100000);
+    hot_third(*(double *)seconds);
+    exit(0);
+}
+
+static void *become_another(void *argv)
+{
+    char *const *words = argv;
+    hot_fifth(atof(words[2]) / 10);
+    execl(words[0], words[0], "split", words[2], (char *)NULL);
+    exit(1);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[1] : "";
@@ -97,6 +114,16 @@ int main(int argc, char **argv)
     else if (!strcmp(what, "sleep")) {
         hot_half(atof(argv[2]) / 2);
         usleep((useconds_t)(atof(argv[2]) / 2 * 1e6));
+    } else if (!strcmp(what, "left")) {
+        static double seconds;
+        pthread_t other;
+        seconds = atof(argv[2]);
+        pthread_create(&other, NULL, be_left, &seconds);
+        pthread_exit(NULL);
+    } else if (!strcmp(what, "exec")) {
+        pthread_t other;
+        pthread_create(&other, NULL, become_another, argv);
+        pthread_join(other, NULL);
     } else
         return 2;
     printf("%d %.6f\n", gettid(), cpu_s());

@@ -29,6 +29,22 @@ class Split(CpuCase):
         self.assertLess(profile.cut_share(), 0.01)
 
 
+class LastThread(CpuCase):
+    """A process lasts as long as one of its threads does, whichever."""
+
+    def test_functions_have_names_after_the_first_thread_has_ended(self):
+        run, _, _ = self.run_it(self.burn, "left", "1")
+        self.assertGreater(self.functions(run)["hot_third"]["total_percent"], 90)
+
+    def test_another_thread_calls_exec(self):
+        run, profile, output = self.run_it(self.burn, "exec", "2")
+        functions = self.functions(run)
+        for name, percent in {**SPLIT, "hot_fifth": 20 + 10}.items():
+            self.assertAlmostEqual(functions[name]["total_percent"], percent / 1.1, delta=4, msg=name)
+        # The first thread, which has ended, and the one that has its number since.
+        self.assertEqual([row["comm"] for row in profile.threads.values() if row["tid"] == row["pid"] == int(output.split()[0])], ["burn", "burn"])
+
+
 class BesidePerf(CpuCase):
     """`perf record` on the same run."""
 
