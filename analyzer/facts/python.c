@@ -102,7 +102,7 @@ bool pt_process_knows_gil(const struct pt_process *process)
 {
     if (!is_interpreter(process->exe))
         return true;
-    for (; process; process = process->parent_trace_id ? process->parent : NULL)
+    for (; process; process = process->forked_from)
         for (pt_u32 i = 0; i < process->n_modules; i++) {
             const struct pt_module *module = &process->modules[i];
             if (module->python_start < module->python_end || is_interpreter(module->path))

@@ -63,20 +63,13 @@ void pt_process_fill_names(struct pt_process_data *data)
     }
 }
 
-/* The process this one was forked from, whose ids it may have inherited. */
-static const struct pt_process *inherited_from(const struct pt_process *process)
-{
-    const struct pt_process *parent = process->parent;
-    return parent && process->parent_trace_id && parent->trace_id == process->parent_trace_id ? parent : NULL;
-}
-
 /* A definition by id, here or where the id was inherited; a definition that the parent made after the fork does not
  * count for the child. */
 static const struct pt_definition *find(const struct pt_process *process, pt_u32 id, bool is_stack,
                                         const struct pt_process **ret_owner)
 {
     pt_i64 until_ns = INT64_MAX;
-    for (; process; process = inherited_from(process)) {
+    for (; process; process = process->forked_from) {
         const struct pt_process_data *data = pt_process_data_of(process);
         const struct pt_definition *def = pt_map_pointer(is_stack ? &data->stacks : &data->strings, id);
         if (def && pt_scale_time(&data->scale, def->ticks) <= until_ns) {
@@ -107,7 +100,7 @@ static pt_u64 n_events(const struct pt_trace_file *file)
 static struct pt_texts *new_texts(const struct pt_process_data *data)
 {
     pt_u32 last = 0;
-    for (const struct pt_process *p = &data->shown; p; p = inherited_from(p))
+    for (const struct pt_process *p = &data->shown; p; p = p->forked_from)
         last = pt_process_data_of(p)->last_string > last ? pt_process_data_of(p)->last_string : last;
     const pt_u32 wanted = last < PT_MOST_TEXTS ? last + 1 : PT_MOST_TEXTS;
     const pt_u32 n = wanted <= n_events(data->shown.file) ? wanted : 0;
@@ -223,7 +216,7 @@ pt_u32 pt_process_stack(const struct pt_process *process, pt_u32 id, const pt_u6
 
 const struct pt_module *pt_process_module(const struct pt_process *process, pt_u64 address, pt_i64 at_ns)
 {
-    for (; process; process = inherited_from(process)) {
+    for (; process; process = process->forked_from) {
         const struct pt_module *best = NULL, *any = NULL;
         for (pt_u32 i = 0; i < process->n_modules; i++) {
             const struct pt_module *m = &process->modules[i];

@@ -67,7 +67,7 @@ void pt_session_link(struct pt_session *session)
         struct pt_process *p = session->processes[i];
         p->index = p->number = i;
         if (p->parent_trace_id) /* forked: whoever had this pid before is another process */
-            p->parent = pt_map_pointer(&by_trace, p->parent_trace_id);
+            p->parent = p->forked_from = pt_map_pointer(&by_trace, p->parent_trace_id);
         else
             p->previous_image = latest_with_pid(&newest, older, p->pid, p, true);
         if (!p->parent && p->previous_image)

@@ -34,6 +34,17 @@ os.write(1, (json.dumps(log) + "\\n").encode())
 if len(sys.argv) > 2: sys.stdin.readline()
 os._exit(0)
 """
+# A child goes on with a file that its parent opened and named, and the parent has ended long before the window.
+DAEMON = """
+import os, sys, time
+out = os.open("log-of-the-daemon", os.O_WRONLY | os.O_CREAT)
+os.write(out, b"begin")
+if os.fork():
+    os._exit(0)
+time.sleep(2)
+for i in range(5):
+    os.write(out, b"goes on")
+"""
 
 
 class Since(LauncherCase):
@@ -80,6 +91,15 @@ class Since(LauncherCase):
         self.assertLess(stage["cpu_percent_avg"], 30)
         self.assertGreater(stage["rss_mb_max"], 1)
         self.assertEqual(stage["status"], "ok")
+
+    def test_names_that_a_parent_gave_that_had_ended(self):
+        done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", DAEMON, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        stats = json.loads(self.proftrace("stats", "run", "--by", "file", "--since", "1s", "--json").stdout)
+        rows = {os.path.basename(row["path"]): row for row in stats["stages"][0]["files"]}
+        self.assertIn("log-of-the-daemon", rows)
+        self.assertEqual(rows["log-of-the-daemon"]["written_bytes"], 5 * len("goes on"))
+        self.assertEqual(len(self.report("--since", "1s")["processes"]), 1)
 
     def test_all_of_it_is_the_whole_report(self):
         done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", PROGRAM, "0.1", text=True)
