@@ -14,6 +14,7 @@
 #include "source/trace_file.h"
 #include "util/auto.h"
 #include "util/clock.h"
+#include "util/living_thread.h"
 #include "util/mem.h"
 #include "util/small_file.h"
 #include "notes.h"
@@ -79,7 +80,7 @@ void pt_session_find_running(struct pt_session *session)
         const char *shown = process->file->path, *head = pt_small_head_of(shown);
         PT_AUTO(pt_freep) char *name = pt_asprintf("%.*s", (int)(head ? (size_t)(head - shown) : strlen(shown)), shown);
         PT_AUTO(pt_freep) char *path = realpath(name, NULL);
-        process->is_running = path && has_mapped(process->pid, path, process->file->base);
+        process->is_running = path && has_mapped(pt_living_thread(process->pid), path, process->file->base);
         n += process->is_running;
         if (!process->is_running)
             continue;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/auto.h"
+#include "util/living_thread.h"
 #include "util/small_file.h"
 
 int pt_process_stat_open(pid_t pid)
@@ -20,13 +22,14 @@ enum { FIELD_STATE = 3, FIELD_PPID = 4, FIELD_MINFLT = 10, FIELD_CMINFLT, FIELD_
 enum { FIELD_UTIME = 14, FIELD_STIME, FIELD_CUTIME, FIELD_CSTIME };
 enum { FIELD_THREADS = 20, FIELD_START = 22, FIELD_RSS = 24, FIELD__COUNT };
 
-bool pt_process_stat_read(int fd, struct pt_process_stat *ret_stat)
+static bool read_stat(int fd, pid_t *ret_pid, struct pt_process_stat *ret_stat)
 {
     char text[1024];
     const ssize_t n = pread(fd, text, sizeof text - 1, 0);
     if (n <= 0)
         return false;
     text[n] = 0;
+    *ret_pid = (pid_t)strtol(text, NULL, 10);
     /* The name in parentheses may itself contain spaces and parentheses: the last one closes it. */
     const char *at = strrchr(text, ')');
     if (!at || at[1] != ' ' || !at[2])
@@ -52,10 +55,34 @@ bool pt_process_stat_read(int fd, struct pt_process_stat *ret_stat)
     return true;
 }
 
+/* Where only its main thread has ended, the kernel calls all of it a zombie without memory. */
+static void see_by_another(pid_t pid, struct pt_process_stat *stat)
+{
+    struct pt_process_stat other;
+    const pid_t tid = (pid_t)pt_living_thread((pt_u32)pid);
+    PT_AUTO(pt_closep) int fd = tid == pid ? -1 : pt_process_stat_open(tid);
+    pid_t same;
+    if (fd < 0 || !read_stat(fd, &same, &other))
+        return;
+    stat->state = other.state;
+    stat->rss_bytes = other.rss_bytes;
+    stat->threads--;
+}
+
+bool pt_process_stat_read(int fd, struct pt_process_stat *ret_stat)
+{
+    pid_t pid;
+    if (!read_stat(fd, &pid, ret_stat))
+        return false;
+    if (ret_stat->state == 'Z' && ret_stat->threads > 1)
+        see_by_another(pid, ret_stat);
+    return true;
+}
+
 bool pt_process_pss_bytes(pid_t pid, pt_u64 *ret_bytes)
 {
     char text[1024];
-    pt_small_file_peek(text, sizeof text, "/proc/%d/smaps_rollup", pid);
+    pt_small_file_peek(text, sizeof text, "/proc/%u/smaps_rollup", pt_living_thread((pt_u32)pid));
     const char *line = strstr(text, "\nPss:");
     if (!line)
         return false;

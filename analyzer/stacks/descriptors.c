@@ -79,9 +79,9 @@ static const char *name_file(struct pt_look *look, const struct pt_look_thread *
     char kind[64];
     if (path[0] != '/')
         return path;
-    file_system(thread->process->pid, path, kind, sizeof kind);
+    file_system(thread->process->seen_by, path, kind, sizeof kind);
     const char *server = served_by_others(kind);
-    if (!*server && is_fifo(thread->process->pid, path))
+    if (!*server && is_fifo(thread->process->seen_by, path))
         return pt_look_text(look, "%s, a FIFO: until somebody opens its other end", path);
     return kind[0] ? pt_look_text(look, "%s, on %s%s", path, kind, server) : path;
 }
@@ -89,7 +89,7 @@ static const char *name_file(struct pt_look *look, const struct pt_look_thread *
 static const char *whole_path(struct pt_look *look, const struct pt_look_thread *thread, const char *path)
 {
     char link[32], folder[1024];
-    snprintf(link, sizeof link, "/proc/%u/cwd", thread->process->pid);
+    snprintf(link, sizeof link, "/proc/%u/cwd", thread->process->seen_by);
     const ssize_t n = path[0] == '/' ? 0 : readlink(link, folder, sizeof folder - 1);
     if (n <= 0)
         return pt_look_text(look, "%s", path);
@@ -103,10 +103,10 @@ const char *pt_descriptor_path(struct pt_look *look, const struct pt_look_thread
     const pt_u64 address = thread->arguments[index];
     /* Up to the end of its page, and then what is behind it. */
     const size_t first = 4096 - address % 4096 < sizeof text - 1 ? 4096 - address % 4096 : sizeof text - 1;
-    if (!pt_remote_read(thread->process->pid, address, text, first))
+    if (!pt_remote_read(thread->process->seen_by, address, text, first))
         return "?";
     if (!memchr(text, 0, first) &&
-        !pt_remote_read(thread->process->pid, address + first, text + first, sizeof text - 1 - first))
+        !pt_remote_read(thread->process->seen_by, address + first, text + first, sizeof text - 1 - first))
         text[first] = 0;
     return name_file(look, thread, whole_path(look, thread, text));
 }
@@ -178,7 +178,7 @@ static const char *name_target(struct pt_look *look, struct pt_look_thread *thre
 const char *pt_descriptor_wait(struct pt_look *look, struct pt_look_thread *thread, int fd, bool writes)
 {
     char path[64], target[1024];
-    snprintf(path, sizeof path, "/proc/%u/fd/%d", thread->process->pid, fd);
+    snprintf(path, sizeof path, "/proc/%u/fd/%d", thread->process->seen_by, fd);
     const ssize_t n = readlink(path, target, sizeof target - 1);
     target[n > 0 ? n : 0] = 0;
     if (n <= 0) {
@@ -208,7 +208,7 @@ static bool of_poll(const struct pt_look_thread *thread, struct wanted *wanted)
     struct pollfd polled[DESCRIPTORS_MOST];
     const pt_u64 n = thread->arguments[1] < DESCRIPTORS_MOST ? thread->arguments[1] : DESCRIPTORS_MOST;
     wanted->is_cut = n != thread->arguments[1];
-    if (n && !pt_remote_read(thread->process->pid, thread->arguments[0], polled, n * sizeof *polled))
+    if (n && !pt_remote_read(thread->process->seen_by, thread->arguments[0], polled, n * sizeof *polled))
         return false;
     for (pt_u64 i = 0; i < n; i++)
         if (polled[i].fd >= 0)
@@ -223,7 +223,7 @@ static bool of_select(const struct pt_look_thread *thread, struct wanted *wanted
     for (int i = 0; i < 3; i++) {
         fd_set set;
         if (thread->arguments[i + 1] &&
-            !pt_remote_read(thread->process->pid, thread->arguments[i + 1], &set, (size_t)(n + 63) / 64 * 8))
+            !pt_remote_read(thread->process->seen_by, thread->arguments[i + 1], &set, (size_t)(n + 63) / 64 * 8))
             return false;
         for (int fd = 0; thread->arguments[i + 1] && fd < n; fd++)
             if (FD_ISSET(fd, &set))
@@ -236,7 +236,7 @@ static bool of_select(const struct pt_look_thread *thread, struct wanted *wanted
 static bool of_epoll(const struct pt_look_thread *thread, struct wanted *wanted)
 {
     PT_AUTO(pt_freep)
-    char *path = pt_asprintf("/proc/%u/fdinfo/%d", thread->process->pid, (int)thread->arguments[0]), *line = NULL;
+    char *path = pt_asprintf("/proc/%u/fdinfo/%d", thread->process->seen_by, (int)thread->arguments[0]), *line = NULL;
     PT_AUTO(pt_fclosep) FILE *file = fopen(path, "re");
     size_t room = 0;
     int fd;

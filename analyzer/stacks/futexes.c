@@ -59,7 +59,7 @@ static const struct pt_look_thread *own_thread(const struct pt_look_process *pro
 static pt_u32 read_word(const struct pt_look_thread *thread, pt_u64 address)
 {
     pt_u32 word = 0;
-    return pt_remote_read(thread->process->pid, address, &word, sizeof word) ? word : 0;
+    return pt_remote_read(thread->process->seen_by, address, &word, sizeof word) ? word : 0;
 }
 
 /* ---- who holds it ---- */
@@ -114,12 +114,12 @@ static const struct pt_look_thread *thread_of_state(const struct pt_look_process
 {
     pt_u64 words[TSTATE_BYTES / sizeof(pt_u64)], self;
     pt_u32 tid;
-    if (!state || !pt_remote_read(process->pid, state, words, sizeof words))
+    if (!state || !pt_remote_read(process->seen_by, state, words, sizeof words))
         return NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (words[i] < 4096 || words[i] % 16 ||
-            !pt_remote_read(process->pid, words[i] + PTHREAD_SELF, &self, sizeof self) || self != words[i] ||
-            !pt_remote_read(process->pid, words[i] + PTHREAD_TID, &tid, sizeof tid))
+            !pt_remote_read(process->seen_by, words[i] + PTHREAD_SELF, &self, sizeof self) || self != words[i] ||
+            !pt_remote_read(process->seen_by, words[i] + PTHREAD_TID, &tid, sizeof tid))
             continue;
         const struct pt_look_thread *thread = own_thread(process, tid);
         if (thread)
@@ -138,7 +138,7 @@ static const char *of_gil(struct pt_look *look, struct pt_look_thread *thread, c
         const pt_u64 gil = futex->address - CONDITION_SIGNALS - group * sizeof(pt_u32) - GIL_CONDITION;
         pt_u64 state;
         if (gil % 8 || read_word(thread, gil + GIL_LOCKED) != 1 ||
-            !pt_remote_read(thread->process->pid, gil + GIL_HOLDER, &state, sizeof state))
+            !pt_remote_read(thread->process->seen_by, gil + GIL_HOLDER, &state, sizeof state))
             continue;
         const struct pt_look_thread *holder = thread_of_state(thread->process, state);
         if (!holder || holder == thread)
@@ -207,8 +207,8 @@ const char *pt_futex_wait(struct pt_look *look, struct pt_look_thread *thread)
                           .is_private = (thread->arguments[1] & FUTEX_PRIVATE_FLAG) != 0,
                           .is_limited = thread->arguments[3] != 0};
     if (!futex.is_private)
-        futex.is_private = is_in_own_memory(thread->process->pid, futex.address);
-    futex.has_word = pt_remote_read(thread->process->pid, futex.address, &futex.word, sizeof futex.word);
+        futex.is_private = is_in_own_memory(thread->process->seen_by, futex.address);
+    futex.has_word = pt_remote_read(thread->process->seen_by, futex.address, &futex.word, sizeof futex.word);
     const char *gil = of_gil(look, thread, &futex);
     if (gil)
         return gil;

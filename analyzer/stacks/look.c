@@ -20,6 +20,7 @@
 #include "cpu_profile/unwind.h"
 #include "util/auto.h"
 #include "util/clock.h"
+#include "util/living_thread.h"
 #include "util/small_file.h"
 #include "util/text/posix_names.h"
 #include "faults.h"
@@ -98,7 +99,7 @@ static void map_line(struct pt_look *look, struct pt_look_process *process, char
 
 static void read_maps(struct pt_look *look, struct pt_look_process *process)
 {
-    PT_AUTO(pt_freep) char *path = pt_asprintf("/proc/%u/maps", process->pid), *line = NULL;
+    PT_AUTO(pt_freep) char *path = pt_asprintf("/proc/%u/maps", process->seen_by), *line = NULL;
     PT_AUTO(pt_fclosep) FILE *maps = fopen(path, "re");
     size_t room = 0;
     while (maps && getline(&line, &room, maps) > 0)
@@ -174,7 +175,8 @@ static bool add(struct pt_look *look, pt_u32 pid)
     struct pt_look_process *process = pt_calloc(1, sizeof *process);
     *process = (struct pt_look_process){
         .pid = pid, .ppid = status.ppid, .session = status.session, .state = status.state, .run_fd = -1};
-    process->command = command_of(look, pid, status.name);
+    process->seen_by = pt_living_thread(pid);
+    process->command = command_of(look, process->seen_by, status.name);
     read_more(process);
     pt_vec_push(&look->processes, process);
     *pt_map_at(&look->by_pid, pid) = (uintptr_t)process;
@@ -270,7 +272,7 @@ static void unwind(struct reading *reading, struct pt_unwound *ret_stack)
     const struct pt_look_process *process = reading->thread->process;
     const struct pt_perf_sample sample = {registers->values[PT_REG_RIP], registers->values, registers->stack,
                                           registers->n_stack};
-    pt_unwind(&reading->look->modules, &process->image, process->pid, &sample, ret_stack);
+    pt_unwind(&reading->look->modules, &process->image, process->seen_by, &sample, ret_stack);
 }
 
 static bool read_waiting(struct reading *reading, struct pt_unwound *ret_stack)
@@ -419,7 +421,7 @@ int pt_look_open_run(struct pt_look *look, const char *run, bool may_stop, struc
     look->may_stop = may_stop;
     while (directory && (entry = readdir(directory))) {
         const pt_u32 pid = (pt_u32)strtoul(entry->d_name, NULL, 10);
-        if (pid && records_into(pid, path))
+        if (pid && records_into(pt_living_thread(pid), path))
             add(look, pid);
     }
     if (directory)

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 
 #include "util/auto.h"
+#include "util/living_thread.h"
 #include "util/small_file.h"
 
 struct end {
@@ -51,7 +52,7 @@ static bool is_of_our_sessions(const struct pt_look *look, pt_u32 pid)
 static void list_ends(struct pt_look *look, pt_u32 pid)
 {
     char path[64], target[64];
-    snprintf(path, sizeof path, "/proc/%u/fd", pid);
+    snprintf(path, sizeof path, "/proc/%u/fd", pt_living_thread(pid));
     DIR *directory = opendir(path);
     const struct dirent *entry;
     /* Whoever may not be read got its descriptors from an ancestor: one of another session has none of ours. */
@@ -99,7 +100,7 @@ static bool is_for(const struct end *end, enum pt_end want)
     const char *at = NULL;
     if (want == PT_END_ANY)
         return true;
-    if (pt_small_file_peek(text, sizeof text, "/proc/%u/fdinfo/%d", end->pid, end->fd) > 0)
+    if (pt_small_file_peek(text, sizeof text, "/proc/%u/fdinfo/%d", pt_living_thread(end->pid), end->fd) > 0)
         at = strstr(text, "flags:");
     if (!at)
         return false;

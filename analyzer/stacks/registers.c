@@ -76,7 +76,7 @@ bool pt_registers_of_waiting(struct pt_look_thread *thread, struct pt_registers 
         ret_registers->values[i] = 0;
     ret_registers->values[PT_REG_RSP] = place.sp;
     ret_registers->values[PT_REG_RIP] = place.pc;
-    copy_stack(thread->process->pid, ret_registers);
+    copy_stack(thread->process->seen_by, ret_registers);
     return ret_registers->n_stack > 0;
 }
 
@@ -148,7 +148,7 @@ bool pt_registers_of_stopped(struct pt_look_thread *thread, struct pt_registers 
     if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0 && wait_for_stop(tid, &pending)) {
         if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) == 0) {
             copy_registers(&registers, ret_registers->values);
-            copy_stack(thread->process->pid, ret_registers);
+            copy_stack(thread->process->seen_by, ret_registers);
             while_stopped(context);
             is_read = true;
         }

@@ -102,6 +102,13 @@ static void put_others(struct pt_str *out, const struct pt_look_thread *thread)
     }
 }
 
+/* The main thread, or where that has ended, another one. */
+static const struct pt_look_thread *first_of(const struct pt_look *look, const struct pt_look_process *process)
+{
+    const struct pt_look_thread *thread = process ? pt_look_find(look, process->seen_by) : NULL;
+    return thread || !process || !process->threads.n ? thread : process->threads.items[0];
+}
+
 static const struct pt_look_thread *next_of_chain(const struct pt_look *look, const struct pt_look_thread *thread)
 {
     if (thread->waits_for.n)
@@ -109,7 +116,7 @@ static const struct pt_look_thread *next_of_chain(const struct pt_look *look, co
     for (size_t i = 0; i < thread->waits_for_processes.n; i++) {
         const struct pt_look_process *process = pt_look_find_process(look, thread->waits_for_processes.items[i]);
         if (process && process != thread->process && process->threads.n)
-            return process->threads.items[0];
+            return first_of(look, process);
     }
     return NULL;
 }
@@ -147,7 +154,7 @@ static void put_processes(struct pt_str *out, const struct pt_look *look, const 
     size_t n_groups = 0;
     for (size_t i = 0; i < look->processes.n; i++) {
         const struct pt_look_process *process = look->processes.items[i];
-        const struct pt_look_thread *first = process->threads.n ? process->threads.items[0] : NULL;
+        const struct pt_look_thread *first = first_of(look, process);
         const struct pt_stack_line *place = process == of || !first ? NULL : pt_stack_place(first);
         size_t group = 0;
         if (!place || !place->is_python || pt_stack_is_of_library(place))
@@ -189,7 +196,7 @@ static bool is_worth_telling(const struct pt_look_thread *waiter)
 
 void pt_look_put_reason(const struct pt_look *look, pt_u32 pid, struct pt_str *out)
 {
-    const struct pt_look_thread *thread = pt_look_find(look, pid), *waiter;
+    const struct pt_look_thread *thread = first_of(look, pt_look_find_process(look, pid)), *waiter;
     if (look->n_causes) {
         pt_str_add(out, look->conclusions.items[0]);
         return;

@@ -57,6 +57,7 @@ struct pt_look_interpreter {
 
 struct pt_look_process {
     pt_u32 pid, ppid, session;
+    pt_u32 seen_by; /* pid; where the main thread has ended, a thread by whose number /proc shows memory and files */
     pt_u64 caught_signals;                    /* a bit for each, from 1 */
     pt_u64 major_faults, refaults, looked_ns; /* refaults: the machine's */
     const char *disk; /* "120 pages of its memory were read back ..."; NULL = it does not wait for its memory */

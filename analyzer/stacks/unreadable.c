@@ -33,13 +33,13 @@ static const char *why_not(struct pt_look *look, const struct pt_look_process *p
 {
     char text[64], path[32];
     struct stat owner;
-    if (process->state == 'Z' || process->state == 'X')
+    if (process->seen_by == process->pid && (process->state == 'Z' || process->state == 'X'))
         return pt_look_text(look,
                             "%s and has no stacks any more: a zombie until its parent, process %u, waits for it; "
                             "look at that one",
                             how_it_ended(look, process, exit_code), process->ppid);
-    snprintf(path, sizeof path, "/proc/%u", process->pid);
-    if (pt_small_file_peek(text, sizeof text, "/proc/%u/syscall", process->pid) >= 0)
+    snprintf(path, sizeof path, "/proc/%u", process->seen_by);
+    if (pt_small_file_peek(text, sizeof text, "/proc/%u/syscall", process->seen_by) >= 0)
         return NULL;
     const int problem = errno;
     if (problem == ENOENT || problem == ESRCH || stat(path, &owner) < 0)

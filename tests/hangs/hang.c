@@ -226,6 +226,31 @@ static int crowd(void)
     return 0;
 }
 
+/* The main thread ends, and another one waits for what nobody will write. */
+__attribute__((noinline)) static long wait_for_byte(const int *ends)
+{
+    char byte;
+    return read(ends[0], &byte, 1) + 1;
+}
+
+static void *be_left(void *unused)
+{
+    int ends[2];
+    if (pipe(ends))
+        return unused;
+    puts("ready");
+    fflush(stdout);
+    turns += (unsigned long)wait_for_byte(ends);
+    return NULL;
+}
+
+static int leave(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, be_left, NULL);
+    pthread_exit(NULL);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -236,6 +261,7 @@ int main(int argc, char **argv)
            : !strcmp(what, "crowd")   ? crowd()
            : !strcmp(what, "stopped") ? stopped_child()
            : !strcmp(what, "zombie")  ? zombie()
+           : !strcmp(what, "left")    ? leave()
            : !strcmp(what, "forked")  ? forked()
            : !strcmp(what, "ended")   ? after_it_ended()
            : !strcmp(what, "rwlock")  ? update()

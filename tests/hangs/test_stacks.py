@@ -267,6 +267,18 @@ class Hangs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("sleep", done.stdout)
 
+    def test_the_main_thread_has_ended(self):
+        """The kernel shows such a process as a zombie without memory and files."""
+        program, _ = self.start(self.program, "left")
+        pattern = r"^hang: thread \d+ in wait_for_byte \(hang\.c:\d+\) waits for data from descriptor \d \(pipe:\S+, written by nobody but this process itself\)"
+        for _ in range(50):  # until its main thread has ended
+            said = ask(program.pid)
+            if re.search(pattern, said.stdout.partition("\n")[0]):
+                break
+            time.sleep(0.1)
+        self.assertRegex(said.stdout, pattern)
+        self.assertRegex(said.stdout, rf"thread {program.pid} hang: has ended\n")
+
     def test_a_wait_in_the_kernel_that_cannot_be_interrupted(self):
         """The parent of a vfork: it is not stopped, or it would stay stopped when it could go on."""
         source = "#include <unistd.h>\n#include <time.h>\nint main(void)\n{\n    if (vfork() == 0) {\n        struct timespec time = {4, 0};\n" \

@@ -12,6 +12,26 @@ import unittest
 from launcher_case import LauncherCase, comm_of, descendants_of
 
 BURN = "import time\nt=time.process_time()\nwhile time.process_time()-t<{seconds}: pass\n"
+LEFT = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+char *volatile kept;
+static void *go_on(void *unused)
+{
+    kept = malloc(100 << 20);
+    memset(kept, 1, 100 << 20);
+    usleep(1000000);
+    exit(7);
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, go_on, NULL);
+    pthread_exit(NULL);
+}
+"""
 
 
 class Sampling(LauncherCase):
@@ -65,6 +85,17 @@ class Sampling(LauncherCase):
         peaks = [(os.path.basename(p["exe"]), p["rss_mb_max"]) for p in report["processes"] if p["exe"]]
         self.assertAlmostEqual(max(peak for _, peak in peaks if peak), own_mib, delta=0.02 * own_mib)
         self.assertEqual([peak for name, peak in peaks if name == "true"], [None])
+
+    def test_a_process_whose_main_thread_has_ended(self):
+        """The kernel calls it a zombie and knows no memory of it; the samples go on with its other threads."""
+        program = self.compile(LEFT, "-O1", "-pthread")
+        self.assertEqual(self.run_it(program, options=("--interval", "100")).returncode, 7)
+        record = self.record()
+        later = [s for s in record["samples"] if 300e6 < s["t_ns"] < 900e6]
+        self.assertTrue(later)
+        for sample in later:
+            self.assertEqual((sample["processes"], sample["threads"]), (1, 1))
+            self.assertAlmostEqual(sample["rss_bytes"] / 2**20, 101, delta=4)
 
     def test_memory_is_not_counted_twice_between_vfork_and_exec(self):
         """subprocess starts children by vfork: for a moment they run in their parent's memory."""

@@ -16,6 +16,7 @@
 #include "util/auto.h"
 #include "util/clock.h"
 #include "util/mem.h"
+#include "util/living_thread.h"
 #include "util/small_file.h"
 
 /* ---- /proc ---- */
@@ -56,8 +57,9 @@ static void look_outside(struct pt_top_outside *outside, pid_t pid)
         outside->stat = (struct pt_process_stat){0};
         return;
     }
-    outside->anonymous_bytes = anonymous_bytes(pid);
-    outside->open_files = count_files(pid);
+    const pid_t seen_by = (pid_t)pt_living_thread((pt_u32)pid);
+    outside->anonymous_bytes = anonymous_bytes(seen_by);
+    outside->open_files = count_files(seen_by);
 }
 
 /* ---- sums ---- */

@@ -98,7 +98,7 @@ static pt_u64 cpu_since_last(struct tree_source *source)
 
 static bool has_memory_of_its_own(const struct pt_tree *tree, const struct pt_tree_entry *entry)
 {
-    return entry->ownership == PT_PROCESS_OURS && entry->now.state != 'Z' &&
+    return entry->ownership == PT_PROCESS_OURS && pt_process_is_living(&entry->now) &&
            !pt_tree_shares_memory_of_parent(tree, entry);
 }
 
@@ -114,7 +114,7 @@ static double pss_of_all(struct tree_source *source, struct pt_look *look)
         pt_u64 bytes = 0;
         if (entry->now.rss_bytes == 0 || !has_memory_of_its_own(tree, entry))
             continue;
-        if (!pt_process_pss_bytes(entry->pid, &bytes) && entry->now.state != 'Z') {
+        if (!pt_process_pss_bytes(entry->pid, &bytes) && pt_process_is_living(&entry->now)) {
             sum = NAN; /* another user's process, or gone since: a sum without it would be too small */
             break;
         }
@@ -133,7 +133,7 @@ static void look_at_memory(struct tree_source *source, struct pt_look *look)
     double rss_bytes = 0, threads = 0, processes = 0;
     for (size_t i = 0; i < tree->n; i++) {
         const struct pt_tree_entry *entry = &tree->entries[i];
-        if (entry->ownership != PT_PROCESS_OURS || entry->now.state == 'Z')
+        if (entry->ownership != PT_PROCESS_OURS || !pt_process_is_living(&entry->now))
             continue;
         rss_bytes += has_memory_of_its_own(tree, entry) ? (double)entry->now.rss_bytes : 0;
         threads += entry->now.threads;
