@@ -76,6 +76,6 @@ bool pt_account_calls_cuda(const struct pt_thread *thread)
     pt_u64 calls = 0;
     for (; thread; thread = pt_thread_before_exec(thread))
         for (pt_u32 kind = PT_KIND_cuda_call; kind <= PT_KIND_cuda_memory; kind++)
-            calls += pt_totals_of(thread->totals, kind)->calls;
+            calls += pt_totals_of(thread->process->totals, kind)->calls; /* CUPTI's calls are in a slot of the device */
     return calls > 0;
 }
