@@ -14,6 +14,7 @@ enum { MOST_STEPS = 64 };
 #define WHOLE_NS 1000000
 
 struct walk {
+    const struct pt_profile *profile;
     struct pt_critical_paths *paths;
     const struct pt_path_tree *tree;
     struct pt_critical_path *path;
@@ -28,12 +29,40 @@ static void add_piece(const struct walk *walk, const struct pt_process *process,
     walk->paths->processes[process->index].on_path_ns += until_ns - from_ns;
 }
 
+static const struct pt_process *next_image(const struct pt_path_tree *tree, const struct pt_process *image)
+{
+    return tree->nodes[image->index].next_image;
+}
+
+/* Until it becomes a program that was told that it is of another stage (PROFTRACE_STAGE). */
+static const struct pt_process *next_of_stage(const struct pt_profile *profile, const struct pt_path_tree *tree,
+                                              const struct pt_process *image)
+{
+    const struct pt_process *next = next_image(tree, image);
+    return next && pt_profile_stage_of(profile, next) == pt_profile_stage_of(profile, image) ? next : NULL;
+}
+
+/* What a child does that is of another stage is on that stage's path, not on its parent's: that one waits. */
+static void keep_those_of_stage(const struct pt_profile *profile, const struct pt_path_tree *tree, pt_u32 stage,
+                                struct pt_path_windows *windows)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < windows->n; i++) {
+        const struct pt_process *image = windows->items[i].child;
+        while (image && pt_profile_stage_of(profile, image) == stage)
+            image = next_image(tree, image);
+        if (!image)
+            windows->items[n++] = windows->items[i];
+    }
+    windows->n = n;
+}
+
 /* From `first` down: each image of it, and the children that an image waits for as a launcher. */
 static void descend(const struct walk *walk, const struct pt_process *first, pt_i64 from_ns, pt_i64 until_ns,
                     pt_u32 step)
 {
-    for (const struct pt_process *image = first; image; image = walk->tree->nodes[image->index].next_image) {
-        const struct pt_process *next = walk->tree->nodes[image->index].next_image;
+    for (const struct pt_process *image = first; image; image = next_of_stage(walk->profile, walk->tree, image)) {
+        const struct pt_process *next = next_image(walk->tree, image);
         const struct pt_path_windows *windows = &walk->paths->processes[image->index].windows;
         const pt_i64 end_ns = next && next->start_ns < until_ns ? next->start_ns : until_ns;
         for (size_t i = 0; i < windows->n && step < MOST_STEPS; i++) {
@@ -107,15 +136,17 @@ struct pt_critical_paths *pt_critical_paths_open(const struct pt_facts *facts)
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         struct pt_path_process *process = &paths->processes[i];
         process->windows = pt_path_windows_of(&tree, session->processes[i]);
+        keep_those_of_stage(facts->profile, &tree, pt_profile_stage_of(facts->profile, session->processes[i]),
+                            &process->windows);
         for (size_t j = 0; j < process->windows.n; j++)
             process->handed_ns += process->windows.items[j].until_ns - process->windows.items[j].from_ns;
     }
     for (size_t stage = 0; stage < stages->n; stage++) {
         const struct pt_process *root = stages->items[stage].root;
-        const struct walk walk = {paths, &tree, &paths->stages[stage]};
+        const struct walk walk = {facts->profile, paths, &tree, &paths->stages[stage]};
         const struct pt_process *last = root;
-        while (last && tree.nodes[last->index].next_image)
-            last = tree.nodes[last->index].next_image;
+        while (last && next_of_stage(facts->profile, &tree, last))
+            last = next_of_stage(facts->profile, &tree, last);
         if (root)
             descend(&walk, root, tree.nodes[root->index].start_ns, last->end_ns, 0);
         find_longest(paths, &paths->stages[stage]);
