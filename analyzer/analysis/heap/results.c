@@ -125,7 +125,8 @@ struct stage_heap {
     double growth_bytes;
     struct pt_heap_growth leak; /* the largest steady one */
     const struct pt_process *leaking;
-    bool peak_known;
+    bool peak_known;           /* of one process at least; so is what it grew by */
+    const char *peak_unknown;  /* why of another one it is not */
     pt_u32 n_sampled;   /* processes of whose blocks only samples are known */
     const char *reason; /* why nothing is known of what lived when; NULL = it is known */
 };
@@ -165,8 +166,11 @@ static void stage_add(struct stage_heap *sum, const struct pt_process *process, 
     sum->churn.mapping_s += churn.mapping_s;
     if (p->not_followed)
         sum->reason = too_many_blocks;
-    if (why_unknown(process, p))
+    const char *unknown = why_unknown(process, p);
+    if (unknown) {
+        sum->peak_unknown = unknown;
         return;
+    }
     sum->peak_known = true;
     const double peak_bytes = at_most_allocated(process, p->level.peak_bytes);
     if (peak_bytes > sum->peak_bytes) {
@@ -220,11 +224,13 @@ static void live_results(struct pt_metrics *metrics, struct pt_scope scope, cons
     pt_metrics_set(metrics, scope, "heap.churn.mapping_s", pt_real(sum->churn.mapping_s));
     pt_metrics_set(metrics, scope, "heap.churn.share_percent",
                    sum->allocs ? pt_real(100 * sum->churn.allocs / (double)sum->allocs) : pt_unknown("no allocations"));
+    const struct pt_value unknown =
+        pt_unknown(sum->peak_unknown ? sum->peak_unknown : "no process recorded its heap");
     pt_metrics_set(metrics, scope, "heap.live_peak.bytes",
-                   sum->peak_known ? pt_integer(pt_whole(sum->peak_bytes))
-                                   : pt_unknown("no process recorded its heap"));
-    pt_metrics_set(metrics, scope, "heap.live_peak.phase", peak_phase(sum->phase));
-    pt_metrics_set(metrics, scope, "heap.growth.bytes", pt_integer(pt_whole(sum->growth_bytes)));
+                   sum->peak_known ? pt_integer(pt_whole(sum->peak_bytes)) : unknown);
+    pt_metrics_set(metrics, scope, "heap.live_peak.phase", sum->peak_known ? peak_phase(sum->phase) : unknown);
+    pt_metrics_set(metrics, scope, "heap.growth.bytes",
+                   sum->peak_known ? pt_integer(pt_whole(sum->growth_bytes)) : unknown);
     pt_metrics_set(metrics, scope, "heap.sampled.count", pt_integer(sum->n_sampled));
     leak_results(metrics, scope, sum);
 }
