@@ -182,18 +182,54 @@ static pt_i64 add(struct pt_thread_timelines *all, struct pt_thread_timeline *ti
     return own_ns > inner_ns ? own_ns - inner_ns : 0;
 }
 
+/* What a silent thread did last is asked for by whoever waited for it, which is at most so long ago. */
+#define SILENT_NS 1000000000
+
+/* Programs that start commands, or workers for each epoch, have more threads than places, of which most have ended. */
+static bool give_up_silent(struct pt_thread_timelines *all, pt_i64 now_ns, pt_u32 *ret_place)
+{
+    struct pt_thread_timeline *silent = NULL;
+    if (now_ns < all->full_until_ns)
+        return false;
+    for (pt_u32 i = 0; i < all->n_kept; i++) {
+        struct pt_thread_timeline *one = &all->threads[all->kept[i]];
+        if ((one->is_held && one->last_ns > all->held_since_ns) || (silent && one->last_ns >= silent->last_ns))
+            continue;
+        silent = one;
+        *ret_place = i;
+    }
+    if (!silent || silent->last_ns > now_ns - SILENT_NS) {
+        all->full_until_ns = now_ns + SILENT_NS;
+        return false;
+    }
+    all->n_more -= silent->capacity > PT_TIMELINE_SPANS ? silent->capacity - PT_TIMELINE_SPANS : 0;
+    free(silent->spans);
+    *silent = (struct pt_thread_timeline){
+        .is_held = silent->is_held, .forgotten_ns = silent->last_ns, .last_ns = silent->last_ns};
+    return true;
+}
+
+static bool find_place(struct pt_thread_timelines *all, pt_u32 thread, pt_i64 now_ns)
+{
+    pt_u32 place = all->n_kept;
+    if (place == PT_TIMELINE_THREADS && !give_up_silent(all, now_ns, &place))
+        return false;
+    all->n_kept += place == all->n_kept;
+    all->kept[place] = thread;
+    grow(all, &all->threads[thread]);
+    return true;
+}
+
 pt_i64 pt_thread_timeline_add(struct pt_thread_timelines *all, pt_u32 thread, struct pt_span span)
 {
     struct pt_thread_timeline *timeline = &all->threads[thread];
     timeline->last_ns = span.end_ns > timeline->last_ns ? span.end_ns : timeline->last_ns;
-    if (!timeline->capacity && !timeline->is_left_out) {
-        timeline->is_left_out = all->n_kept == PT_TIMELINE_THREADS;
-        if (!timeline->is_left_out) {
-            all->n_kept++;
-            grow(all, timeline);
-        }
-    }
-    return timeline->is_left_out ? span.end_ns - span.start_ns : add(all, timeline, span);
+    if (!timeline->capacity)
+        timeline->is_left_out = !find_place(all, thread, span.end_ns);
+    if (!timeline->is_left_out)
+        return add(all, timeline, span);
+    timeline->forgotten_ns = timeline->last_ns;
+    return span.end_ns - span.start_ns;
 }
 
 void pt_thread_timeline_divide(struct pt_thread_timelines *all, pt_u32 thread, const struct pt_span *spans, pt_u32 n)

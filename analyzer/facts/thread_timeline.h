@@ -15,7 +15,7 @@
 #include "wait_kind.h"
 
 enum {
-    PT_TIMELINE_THREADS = 512,      /* that keep spans; of later ones nothing is known */
+    PT_TIMELINE_THREADS = 512,      /* that keep spans; a later one has the place of who was silent longest */
     PT_TIMELINE_SPANS = 4096,       /* per thread */
     PT_TIMELINE_MORE_SPANS = 65536, /* per thread, where all of them are held */
     PT_TIMELINE_ALL_MORE = 1 << 20, /* of all threads that have more than PT_TIMELINE_SPANS */
@@ -55,15 +55,17 @@ struct pt_thread_timeline {
     pt_u32 capacity, n;    /* capacity: a power of two */
     pt_u32 next;           /* where the next one goes */
     pt_u32 n_joined;       /* of the first ones: those of a kind are one */
-    bool is_left_out;      /* beyond PT_TIMELINE_THREADS */
+    bool is_left_out;      /* beyond PT_TIMELINE_THREADS, all of which had spans a moment ago */
     bool is_held;          /* old spans may be needed */
-    pt_i64 forgotten_ns;   /* end of the last span that made room */
+    pt_i64 forgotten_ns;   /* end of the last span that made room, or that had no place */
     pt_i64 last_ns;        /* end of its last call ever */
 };
 
 struct pt_thread_timelines {
     struct pt_thread_timeline *threads; /* by number */
     pt_u32 n_threads, n_kept, n_more;
+    pt_u32 kept[PT_TIMELINE_THREADS]; /* n_kept numbers of those with spans */
+    pt_i64 full_until_ns;             /* nobody was silent for long: not looked for before */
     pt_i64 held_since_ns; /* of threads that are held, what ended later is kept where there is room */
 };
 
