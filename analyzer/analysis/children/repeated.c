@@ -65,17 +65,19 @@ static struct below *look_below(struct pt_children *children)
         struct pt_process *process = session->processes[i];
         struct below *own = &all[i];
         own->last = own->last ? own->last : process;
-        if (process->previous_image)
-            all[process->previous_image->index].last = own->last;
         own->cpu_ns += process->state == PT_PROCESS_EXECED ? 0 : (double)process->cpu_ns;
         own->queued_ns += queued_ns(children, process);
         if (!process->previous_image && !pt_is_worker(process))
             own->name = name_of(children, own->last);
-        if (process->parent) {
-            all[process->parent->index].cpu_ns += own->cpu_ns;
-            all[process->parent->index].queued_ns += own->queued_ns;
+        /* A command is its first image: what it became after that counts there. */
+        const struct pt_process *above = process->previous_image ? process->previous_image : process->parent;
+        if (above) {
+            all[above->index].cpu_ns += own->cpu_ns;
+            all[above->index].queued_ns += own->queued_ns;
         }
-        if (process->parent && !process->previous_image) {
+        if (process->previous_image) {
+            all[above->index].last = own->last;
+        } else if (process->parent) {
             struct below *starter = &all[first_image_of(process->parent)];
             own->next_sibling = starter->first_child;
             starter->first_child = process;
