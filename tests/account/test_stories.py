@@ -190,6 +190,13 @@ class Stories(AccountCase):
         events = self.connection("300/300", 5, "100/100", peer="tcp 10.0.0.9:80", local="tcp 10.0.0.1:4000", there="tcp 10.0.0.1:4000")
         self.assertEqual(self.waits(two, events), [])
 
+    def test_a_known_command_beyond_the_most_that_are_told_apart(self):
+        """1,000 different ones came between: the first one is still itself."""
+        names = ["ffmpeg"] * 5 + [f"cp img_{i}" for i in range(1200)] + ["ffmpeg"] * 5
+        stage = self.tell({100: (1, [100])}, [(0.007 * i, 0.005, "100/100", f'proc_system status=0x0 command="{name}"') for i, name in enumerate(names)])
+        row = next(row for row in stage["commands"] if row["command"] == "ffmpeg")
+        self.assertEqual((row["waits"], round(row["total_s"], 6)), (10, 0.05))
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv)

@@ -104,7 +104,9 @@ static void event(void *state, const struct pt_event *e)
     if (span->part == PT_PART_gil_wait && e->desc->kind == PT_KIND_lock_cond)
         thread->gil_cond_ns += (double)e->duration_ns;
     add_copy(account, e, (double)account->facts->call.own_ns, &thread->copied_read_ns, &thread->copied_write_ns);
-    if (span->part == PT_PART_sleep && pt_is_main_thread(e) && pt_is_short_pause(e))
+    /* Of others, what their own workers did in them is not shown, and nothing may be taken from their sleep. */
+    if (span->part == PT_PART_sleep && pt_is_main_thread(e) && pt_path_has(account->facts->paths, e->process) &&
+        pt_is_short_pause(e))
         pt_pauses_add(&thread->pauses, account->facts, e);
     pt_account_follow_due(account, span->end_ns);
     if (loop->is_known) {

@@ -78,8 +78,11 @@ static void begin(void *state, struct pt_profile *profile)
 static void ran(struct pt_children *children, const struct pt_event *e, const char *text)
 {
     const pt_u32 stage = pt_profile_stage_of(children->profile, e->process);
-    const char *interned = text ? pt_intern_text(&children->texts, text) : NULL;
-    if (children->commands.n >= MAX_COMMANDS)
+    const bool is_full = children->commands.n >= MAX_COMMANDS;
+    const char *interned = !text     ? NULL
+                           : is_full ? pt_intern_known(&children->texts, text)
+                                     : pt_intern_text(&children->texts, text);
+    if (is_full && !pt_map_find(&children->by_command, pt_hash_pair((uintptr_t)interned, stage)))
         interned = NULL;
     pt_u64 *slot = pt_map_at(&children->by_command, pt_hash_pair((uintptr_t)interned, stage));
     if (!*slot) {

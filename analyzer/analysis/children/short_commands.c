@@ -234,8 +234,10 @@ static void set_stage(const struct short_commands *all, pt_u32 stage)
     struct pt_rows rows = pt_rows(metrics, scope, &by_script);
     if (found.n)
         qsort(found.items, found.n, sizeof *found.items, by_time);
-    for (size_t i = 0; i < found.n && pt_rows_have_room(&rows); i++) {
+    for (size_t i = 0; i < found.n; i++) {
         const struct row *row = &found.items[i];
+        if (!pt_rows_have_room(&rows))
+            continue;
         pt_rows_add(&rows, &(struct short_row){.script = script_name(metrics, row->script),
                                                .command = pt_metrics_text(metrics, row->command),
                                                .runs = row->runs,

@@ -178,10 +178,17 @@ static void count_samples(struct pt_gpu_host *host, pt_u32 device, pt_u32 thread
     }
 }
 
+/* Its number in the CPU profile that is looked at; 0 = it is in none, or in that of another stage. */
+static pt_u32 thread_in_profile(const struct pt_gpu_host *host, const struct pt_thread *thread)
+{
+    const pt_u32 stage = pt_gpu_stage_of(host->gpu, thread->process);
+    return pt_facts_cpu(host->gpu->facts, stage) == host->cpu ? pt_facts_cpu_thread(host->gpu->facts, thread) : 0;
+}
+
 pt_i64 pt_gpu_host_split(struct pt_gpu_host *host, pt_u32 device, struct pt_gpu_stretch stretch,
                          struct pt_gpu_viewer viewer)
 {
-    const pt_u32 thread = pt_facts_cpu_thread(host->gpu->facts, stretch.thread);
+    const pt_u32 thread = thread_in_profile(host, stretch.thread);
     const pt_i64 ns = stretch.end_ns - stretch.start_ns;
     if (!thread)
         return ns;
@@ -191,7 +198,7 @@ pt_i64 pt_gpu_host_split(struct pt_gpu_host *host, pt_u32 device, struct pt_gpu_
 
 pt_i64 pt_gpu_host_waits(struct pt_gpu_host *host, struct pt_gpu_stretch stretch, struct pt_gpu_viewer viewer)
 {
-    const pt_u32 thread = pt_facts_cpu_thread(host->gpu->facts, stretch.thread);
+    const pt_u32 thread = thread_in_profile(host, stretch.thread);
     const pt_i64 shown_ns = thread ? show_waits(host, NO_DEVICE, thread, stretch, viewer) : 0;
     return stretch.end_ns - stretch.start_ns - shown_ns;
 }

@@ -54,9 +54,10 @@ static pt_u32 sum_of(struct pt_gpu *gpu, const struct pt_event *e)
     struct pt_gpu_overlaps *own = gpu->overlaps;
     const pt_u32 stage = pt_gpu_stage_of(gpu, e->process);
     bool is_step;
-    const char *name =
-        own->sums.n < MOST_SUMS ? pt_gpu_range_name(gpu, e->process, e->aux, &is_step) : "(other ranges)";
+    const char *name = pt_gpu_range_name(gpu, e->process, e->aux, &is_step);
     name = name ? name : "(unknown)";
+    if (own->sums.n >= MOST_SUMS && !pt_map_find(&own->by_name, pt_hash_pair((uintptr_t)name, stage)))
+        name = "(other ranges)";
     pt_u64 *slot = pt_map_at(&own->by_name, pt_hash_pair((uintptr_t)name, stage));
     if (!*slot) {
         pt_vec_push(&own->sums, ((struct pt_gpu_overlap_sum){.stage = stage, .name = name}));

@@ -18,6 +18,7 @@ enum { MAX_FILES = 4096, MAX_ROWS = 50 };
 struct mapped_file {
     const char *path;
     pt_u32 stage;
+    bool is_program;
     pt_u64 maps, bytes;
 };
 
@@ -50,13 +51,13 @@ static void event(void *state, const struct pt_event *e)
     if (!path || pt_channel_of_path(path) != PT_CHANNEL_FILE || !strncmp(path, "/dev/", 5))
         return;
     const pt_u32 stage = pt_profile_stage_of(files->profile, e->process);
-    path = pt_intern_text(&files->paths, path);
-    const pt_u64 key = pt_hash_pair((uintptr_t)path, stage);
-    if (files->n >= MAX_FILES && !pt_map_find(&files->by_file, key))
-        return;
-    pt_u64 *slot = pt_map_at(&files->by_file, key);
+    const bool is_program = pt_code_is_program_file(path), is_full = files->n >= MAX_FILES;
+    const char *known = is_full ? pt_intern_known(&files->paths, path) : pt_intern_text(&files->paths, path);
+    if (is_full && !pt_map_find(&files->by_file, pt_hash_pair((uintptr_t)known, stage)))
+        known = pt_intern_text(&files->paths, is_program ? "(other libraries)" : "(other files)");
+    pt_u64 *slot = pt_map_at(&files->by_file, pt_hash_pair((uintptr_t)known, stage));
     if (!*slot) {
-        pt_vec_push(files, ((struct mapped_file){.path = path, .stage = stage}));
+        pt_vec_push(files, ((struct mapped_file){.path = known, .stage = stage, .is_program = is_program}));
         *slot = files->n;
     }
     files->items[*slot - 1].maps++;
@@ -90,7 +91,7 @@ static void table_of_files(const struct mapped_files *files, pt_u32 stage)
     pt_u64 data_bytes = 0;
     for (size_t i = 0; i < files->n; i++) {
         const struct mapped_file *file = &files->items[i];
-        data_bytes += file->stage == stage && !pt_code_is_program_file(file->path) ? file->bytes : 0;
+        data_bytes += file->stage == stage && !file->is_program ? file->bytes : 0;
         if (file->stage == stage && pt_rows_have_room(&rows))
             pt_rows_add(&rows, &(struct file_row){
                                    .path = pt_metrics_text(metrics, file->path),

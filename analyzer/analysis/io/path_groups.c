@@ -183,8 +183,10 @@ static void table_of_read_again(struct pt_metrics *metrics, struct pt_scope scop
     struct pt_rows rows = pt_rows(metrics, scope, &by_bytes_again);
     if (groups->n)
         qsort(groups->items, groups->n, sizeof *groups->items, by_bytes_read_again);
-    for (size_t i = 0; i < groups->n && groups->items[i].again_bytes && pt_rows_have_room(&rows); i++) {
+    for (size_t i = 0; i < groups->n && groups->items[i].again_bytes; i++) {
         const struct group *group = &groups->items[i];
+        if (!pt_rows_have_room(&rows))
+            continue;
         pt_rows_add(&rows, &(struct again_row){
                                .path_group = group->again_files > 1 ? name_of(metrics, group)
                                                                     : pt_metrics_text(metrics, group->one),
