@@ -38,6 +38,8 @@ extern const struct cpuid_feature *__x86_get_cpuid_feature_leaf(unsigned) __attr
 
 /* One tick is 32 TSC cycles, 8 to 14 ns: the low bits of a time are noise that does not compress. */
 #define TSC_SHIFT 5
+/* Without one the counter is in nanoseconds: a time of 52 bits of them would be over after 52 days. */
+#define MONOTONIC_SHIFT 4
 
 /* ld.so has asked cpuid already; asking again costs a VM exit each time. */
 static void look_at_machine(void)
@@ -46,10 +48,10 @@ static void look_at_machine(void)
         return;
     pt_crc_in_hardware = x86_cpu_present(x86_cpu_SSE4_2) != 0;
     pt_switches.tsc = x86_cpu_present(x86_cpu_INVARIANT_TSC) ? PT_TSC_FREE : PT_TSC_NONE;
-    pt_switches.clock_shift = pt_switches.tsc ? TSC_SHIFT : 0;
+    pt_switches.clock_shift = pt_switches.tsc ? TSC_SHIFT : MONOTONIC_SHIFT;
     int tsc_mode = 0;
     if (pt_syscall2(SYS_prctl, PR_GET_TSC, &tsc_mode) == 0 && tsc_mode == PR_TSC_SIGSEGV)
-        pt_switches.tsc = PT_TSC_NONE, pt_switches.clock_shift = 0;
+        pt_switches.tsc = PT_TSC_NONE, pt_switches.clock_shift = MONOTONIC_SHIFT;
 }
 
 static const char *command_name(int argc, char **argv)

@@ -25,17 +25,17 @@ static struct pt_image *live_image(void)
     return image && __atomic_load_n(&image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_LIVE ? image : 0;
 }
 
-/* To be written to. */
+/* To be written to. Whether the file is there must be asked: not by a thread that may make no call. */
 static struct pt_image *own_image(void)
 {
     struct pt_image *image = live_image();
-    return image && pt_file_is_there(&pt_no_thread) ? image : 0;
+    return image && pt_may_call() && pt_file_is_there(&pt_no_thread) ? image : 0;
 }
 
 void pt_process_note_end(enum pt_process_state state, int status)
 {
     struct pt_image *image = own_image();
-    if (!image || !pt_may_call())
+    if (!image)
         return;
     pt_thread_clock_note_all();
     const pt_u64 mask = pt_signals_block();
@@ -90,8 +90,8 @@ int pt_process_is_vfork_child(void)
 /* The image copied the rank when it was made, which was before this. */
 static void store_rank(void)
 {
-    struct pt_image *image = own_image();
-    if (!image || !pt_rank.rank_plus_1)
+    struct pt_image *image = pt_rank.rank_plus_1 ? own_image() : 0;
+    if (!image)
         return;
     image->header->local_rank_plus_1 = pt_rank.local_rank_plus_1;
     image->header->world_size = pt_rank.world_size;

@@ -11,23 +11,31 @@
 
 #include "sys.h"
 
-static long mode_at_start;
+/* In a container there is a filter from the start, and the mode says nothing of a second one. Who has no rights needs
+ * no_new_privs to make one; of root's second filter nothing can be seen. */
+static long mode_at_start, no_new_privs_at_start;
 
 static long mode(void)
 {
     return pt_syscall6(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0);
 }
 
+static long no_new_privs(void)
+{
+    return pt_syscall6(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0, 0);
+}
+
 void pt_sandbox_remember(void)
 {
     mode_at_start = mode();
+    no_new_privs_at_start = mode_at_start ? no_new_privs() : 0;
 }
 
 PT_NOINLINE int pt_may_call(void)
 {
     if (pt_switches.frozen || pt_local_mark() == PT_LOCAL_SEALED)
         return 0;
-    if (mode() != mode_at_start)
+    if (mode() != mode_at_start || (mode_at_start && no_new_privs() != no_new_privs_at_start))
         pt_switches.frozen = 1;
     return !pt_switches.frozen;
 }

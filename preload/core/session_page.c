@@ -98,13 +98,20 @@ static int add(pt_u64 offset, pt_i32 amount)
                : -1;
 }
 
+/* By the kernel, where the page may be gone. Containers refuse that: then it is asked whether the page is there, which
+ * leaves a moment in between. */
 static int read_word(pt_u64 offset, pt_u32 *ret)
 {
     const struct iovec to = {ret, sizeof *ret}, from = {page + offset, sizeof *ret};
-    return page && pt_syscall6(SYS_process_vm_readv, pt_syscall0(SYS_getpid), (long)&to, 1, (long)&from, 1, 0) ==
-                       sizeof *ret
-               ? 0
-               : -1;
+    if (!page)
+        return -1;
+    const long got = pt_syscall6(SYS_process_vm_readv, pt_syscall0(SYS_getpid), (long)&to, 1, (long)&from, 1, 0);
+    if (got == sizeof *ret)
+        return 0;
+    if (got == -EFAULT || pt_syscall3(SYS_madvise, page, PT_PAGE_BYTES, MADV_POPULATE_READ) != 0)
+        return -1;
+    *ret = __atomic_load_n((const pt_u32 *)(const void *)(page + offset), __ATOMIC_RELAXED);
+    return 0;
 }
 
 void pt_session_count_process(void)

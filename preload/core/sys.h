@@ -51,6 +51,9 @@ static inline void *pt_sys_memory(pt_u64 bytes)
     return memory;
 }
 
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif

@@ -35,6 +35,13 @@ class HeapFaults(FaultCase):
     def test_t7_allocation_edges(self):
         self.check(["allocation_edges"], modes=BOTH)
 
+    def test_t4_allocator_of_four_functions(self):
+        """libc's malloc_usable_size, which is not its own, reads what lies before a block."""
+        allocator = f"{SETTINGS.hosts}/libbare_allocator.so"
+        if not os.path.exists(allocator):
+            self.skipTest("the allocator is not built")
+        self.check(["refused_realloc"], modes=BOTH, preload="{}:" + allocator)
+
     def test_t8_late_frees(self):
         self.check(["late_frees"], modes=BOTH)
 

@@ -114,11 +114,24 @@ class StartFaults(FaultCase):
                 trace = self.check(["sealed_thread", way], modes=BOTH)
                 self.assertLess(trace.report()["total_duration_s"], 600)
 
+    def test_f1_sealed_main_thread(self):
+        """What stdio holds is written by the handlers of the end, which come after ours."""
+        without = self.run_untraced([self.host("sealed_thread"), "main"], clean_environment())
+        self.assertEqual((without.status, without.out), (-9, b"written at the end"))
+        self.assertIsNone(without.difference(run_command([self.host("sealed_thread"), "main"], self.work, self.preload_environment(clean_environment(), "sampled"))))
+
     def test_f1_inlined_filter(self):
+        """In a container, too, where the mode was a filter's before."""
+        container = ["filtered_start", "container", "310", "fork"] if os.geteuid() == 0 else []
         for threads in ("one", "all"):
             for action in ("kill", "refuse"):
-                with self.subTest(threads=threads, action=action):
-                    self.check(["inlined_filter", threads, action], modes=BOTH)
+                for before in ([], container):
+                    with self.subTest(threads=threads, action=action, before=before):
+                        self.check([*before, self.host("inlined_filter"), threads, action], modes=BOTH, claims=not before)
+
+    def test_f1_a_minute_ends_under_a_filter(self):
+        """The row of a minute goes to a place that may be gone, which is not asked for then: its filter kills whoever asks."""
+        self.check(["own_filter", "by-name", "late"], modes=BOTH, options={"minute_ms": 1})
 
     def test_f1_own_filter(self):
         """One that comes with a descriptor, or by number; in a container, too, where the mode was a filter's before, and without a clock."""

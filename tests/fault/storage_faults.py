@@ -57,6 +57,12 @@ class StorageFaults(FaultCase):
         self.assertLessEqual(sizes, 1 << 20)
         self.assertTrue(any("were not recorded" in note for note in trace.report()["trace_quality"]["notes"]))
 
+    def test_session_budget_in_a_container(self):
+        """Where process_vm_readv is refused, what is left of the budget is read in place: nobody was ever told that it was used up."""
+        program = "import os\nfor i in range(300000): os.write(1, b'')\nprint('done')"
+        trace = self.check([self.host("filtered_start"), "refuse", "310", "fork", "/usr/bin/python3", "-c", program], options={"budget_mib": 1}, claims=False)
+        self.assertLessEqual(sum(os.path.getsize(os.path.join(trace.run, file)) for file in trace.files()), 1 << 20)
+
     def test_session_budget_that_a_crowd_of_threads_uses_up(self):
         """A request is halved until it fits. Half of an odd number of pages left the file with an end where nothing could be mapped
         any more; and threads that found no room were told that there were no slots."""

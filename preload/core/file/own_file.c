@@ -67,7 +67,7 @@ static void make_file(void *argument)
         pt_syscall3(SYS_madvise, making->map, pt_first_bytes(), MADV_DONTDUMP);
 }
 
-/* All that was recorded so far; the magic is stored last. */
+/* All that was recorded so far. */
 static void fill(char *file, const void *head, pt_u64 bytes)
 {
     char *old = (char *)pt_image->header;
@@ -82,8 +82,13 @@ static void fill(char *file, const void *head, pt_u64 bytes)
     struct pt_thread_area *area = (struct pt_thread_area *)(void *)(file + PT_HEAD_AREA_AT);
     if (area->segment.magic)
         area->segment.bytes = pt_first_area_bytes();
+}
+
+/* Once hooks store into it: what they stored elsewhere since the copy would be lost to a kill. */
+static void declare_whole(void)
+{
     pt_kill_point("own");
-    __builtin_memcpy(header->magic, PT_FILE_MAGIC, 8);
+    __builtin_memcpy(pt_image->header->magic, PT_FILE_MAGIC, 8);
 }
 
 /* A length of 0 makes a second mapping and leaves the first one. */
@@ -126,6 +131,7 @@ static int move_from_small_file(const struct making *making)
     const int result = move_all(making);
     if (result == 0) {
         add_what_came_between(copied, (const pt_u64 *)old);
+        declare_whole();
         /* Where the file is lost later, a reader knows that this head is not all. */
         ((struct pt_file_header *)old)->options |= PT_OPTION_MOVED;
     }
@@ -160,6 +166,8 @@ static int make(int is_first)
     else if (making.map) {
         fill(making.map, pt_image->header, making.bytes);
         result = move_all(&making);
+        if (result == 0)
+            declare_whole();
     }
     if (result < 0 && has_budget)
         pt_return_budget(making.bytes);

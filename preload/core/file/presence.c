@@ -16,10 +16,6 @@
 #include "area.h"
 #include "image_state.h"
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#endif
-
 static pt_u64 first_page(const void *bytes)
 {
     return (pt_u64)bytes & ~(pt_u64)(PT_PAGE_BYTES - 1);
@@ -32,6 +28,8 @@ static pt_u64 pages_of(const void *bytes, pt_u64 count)
 
 int pt_is_mapped_and_there(const void *bytes, pt_u64 count)
 {
+    if (pt_switches.frozen) /* may not ask */
+        return 1;
     return !count || pt_syscall3(SYS_madvise, first_page(bytes), pages_of(bytes, count), MADV_POPULATE_READ) != -EFAULT;
 }
 
@@ -80,7 +78,7 @@ static void give_up(void)
 
 int pt_file_is_there(const struct pt_tracer_thread *t)
 {
-    if (pt_switches.frozen) /* may not ask */
+    if (pt_switches.frozen)
         return 1;
     if (__atomic_load_n(&pt_image->is_gone, __ATOMIC_ACQUIRE))
         return 0;

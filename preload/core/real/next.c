@@ -97,3 +97,16 @@ void *pt_next_find(const char *name, const char *version)
         found = find_in(&objects[i], name, version);
     return found ? found : find_in_late_part(name, version);
 }
+
+static pt_u32 first_with(const char *name)
+{
+    pt_u32 i = 0;
+    while (i < n_objects && !find_in(&objects[i], name, 0))
+        i++;
+    return i;
+}
+
+int pt_next_are_together(const char *a, const char *b)
+{
+    return first_with(a) == first_with(b);
+}

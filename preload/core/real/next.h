@@ -24,4 +24,7 @@ int pt_next_prepare(void);
 /* The address of a function, or NULL where none of these objects has it. version: NULL = the default one. */
 void *pt_next_find(const char *name, const char *version);
 
+/* Do the first ones of these two names come from one object? */
+int pt_next_are_together(const char *a, const char *b);
+
 #endif

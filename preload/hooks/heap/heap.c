@@ -249,13 +249,21 @@ PT_EXPORT_FAST void free(void *block)
     real_free(block);
 }
 
+/* An allocator that brings no such function has blocks that libc's must not see: it reads what lies before them. 0 =
+ * unknown. */
+static size_t size_of(void *block)
+{
+    const int is_of_allocator = pt_next_prepare() == 0 && pt_next_are_together("malloc", "malloc_usable_size");
+    return is_of_allocator ? real_malloc_usable_size(block) : 0;
+}
+
 PT_NOINLINE static void *realloc_slow(void *block, size_t size)
 {
     void *moved = real_realloc(block, size);
     if (moved)
         allocated(PT_EV_heap_realloc, moved, size);
     else if (block && size) /* refused: the old block stays live, with its real size */
-        allocated(PT_EV_heap_realloc, block, real_malloc_usable_size(block));
+        allocated(PT_EV_heap_realloc, block, size_of(block));
     return moved;
 }
 

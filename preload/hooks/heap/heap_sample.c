@@ -87,7 +87,7 @@ static void spill(struct pt_thread_area *area)
         if (!packed || !needs_wide(area, i))
             continue;
         add_wide(area, i, packed >> 40, packed & ((1ull << 40) - 1));
-        area->heap_packed[i] = 0;
+        area->heap_packed[i] -= packed; /* what a signal handler has added meanwhile stays */
     }
 }
 

@@ -85,16 +85,21 @@ PT_ALWAYS_INLINE int is_good_time(const struct timespec *until)
     return (pt_u64)until->tv_nsec < 1000000000u;
 }
 
-/* sem_wait is a cancellation point even when it does not wait. */
-PT_ALWAYS_INLINE int take(sem_t *semaphore)
+PT_ALWAYS_INLINE int take_without_asking(sem_t *semaphore)
 {
-    if (pthread_testcancel) /* or nobody can cancel a thread */
-        pthread_testcancel();
     const int before = errno;
     if (pt_likely(real_sem_trywait(semaphore) == 0))
         return 0;
     errno = before;
     return EBUSY;
+}
+
+/* sem_wait and sem_timedwait are cancellation points even when they do not wait; sem_clockwait is none then. */
+PT_ALWAYS_INLINE int take(sem_t *semaphore)
+{
+    if (pthread_testcancel) /* or nobody can cancel a thread */
+        pthread_testcancel();
+    return take_without_asking(semaphore);
 }
 
 /* A new holder writes its tid after the lock word, so it is read a second time. */

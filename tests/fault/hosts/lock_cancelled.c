@@ -80,6 +80,20 @@ static void *cancelled_before(void *unused)
     return unused;
 }
 
+/* The same, but by a function that is no cancellation point where it does not wait: it must get it. */
+static void *cancelled_before_clock(void *unused)
+{
+    const struct timespec until = {1, 0};
+    waiter = gettid();
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    pthread_cancel(pthread_self());
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+    MUST(sem_clockwait(&semaphore, CLOCK_REALTIME, &until) == 0);
+    reached++;
+    pthread_testcancel();
+    return unused;
+}
+
 /* Cancelled while it waits for a mutex: it must get it. */
 static void *in_mutex(void *unused)
 {
@@ -138,7 +152,8 @@ static void cancellations(void)
     int value = 0;
     sem_getvalue(&semaphore, &value);
     MUST(value == 1 && cleaned == 31 && reached == 10000);
-    sem_wait(&semaphore);
+    cancel_in(cancelled_before_clock, NULL);
+    MUST(reached == 10001);
     pthread_cancel(other);
     pthread_join(other, NULL);
 }

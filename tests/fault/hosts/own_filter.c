@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * F1: a program sets up a filter that kills at any call but those that it makes itself. argv[1]: listener (the kernel
- * gives a descriptor for it, which is no refusal), by-number (through syscall()), or by-name. With NO_COUNTER the
+ * gives a descriptor for it, which is no refusal), by-number (through syscall()), or by-name; argv[2]: late = after
+ * many events. With NO_COUNTER the
  * library hears that the processor has no invariant counter: then it has no clock that needs no call.
  */
 #include "host.h"
@@ -39,6 +40,9 @@ int main(int argc, char **argv)
     MUST(write(fd, "12345678", 8) == 8);
     printf("trace: lost >= 0\ntrace: io_write >= 1\n");
     fflush(stdout);
+    for (int i = 0; argc > 2 && i < 20 * WRITES; i++)
+        if (write(fd, "12345678", 8) != 8)
+            return 1;
     MUST(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
     const long done = !strcmp(way, "listener")
                           ? syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program)
