@@ -66,7 +66,7 @@ struct pt_thread_timelines {
     pt_u32 n_threads, n_kept, n_more;
     pt_u32 kept[PT_TIMELINE_THREADS]; /* n_kept numbers of those with spans */
     pt_i64 full_until_ns;             /* nobody was silent for long: not looked for before */
-    pt_i64 held_since_ns; /* of threads that are held, what ended later is kept where there is room */
+    pt_i64 held_since_ns;             /* of threads that are held, what ended later is kept where there is room */
 };
 
 void pt_thread_timelines_open(struct pt_thread_timelines *all, pt_u32 n_threads);

@@ -125,10 +125,10 @@ struct stage_heap {
     double growth_bytes;
     struct pt_heap_growth leak; /* the largest steady one */
     const struct pt_process *leaking;
-    bool peak_known;           /* of one process at least; so is what it grew by */
-    const char *peak_unknown;  /* why of another one it is not */
-    pt_u32 n_sampled;   /* processes of whose blocks only samples are known */
-    const char *reason; /* why nothing is known of what lived when; NULL = it is known */
+    bool peak_known;          /* of one process at least; so is what it grew by */
+    const char *peak_unknown; /* why of another one it is not */
+    pt_u32 n_sampled;         /* processes of whose blocks only samples are known */
+    const char *reason;       /* why nothing is known of what lived when; NULL = it is known */
 };
 
 /* Of blocks of at least so many bytes. */
@@ -224,8 +224,7 @@ static void live_results(struct pt_metrics *metrics, struct pt_scope scope, cons
     pt_metrics_set(metrics, scope, "heap.churn.mapping_s", pt_real(sum->churn.mapping_s));
     pt_metrics_set(metrics, scope, "heap.churn.share_percent",
                    sum->allocs ? pt_real(100 * sum->churn.allocs / (double)sum->allocs) : pt_unknown("no allocations"));
-    const struct pt_value unknown =
-        pt_unknown(sum->peak_unknown ? sum->peak_unknown : "no process recorded its heap");
+    const struct pt_value unknown = pt_unknown(sum->peak_unknown ? sum->peak_unknown : "no process recorded its heap");
     pt_metrics_set(metrics, scope, "heap.live_peak.bytes",
                    sum->peak_known ? pt_integer(pt_whole(sum->peak_bytes)) : unknown);
     pt_metrics_set(metrics, scope, "heap.live_peak.phase", sum->peak_known ? peak_phase(sum->phase) : unknown);

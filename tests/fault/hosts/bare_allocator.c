@@ -30,8 +30,8 @@ static unsigned find(const void *block)
 static void *take(size_t size)
 {
     const size_t bytes = (size / PAGE + 2) * PAGE;
-    char *pages =
-        size < SIZE_MAX / 4 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+    char *pages = size < SIZE_MAX / 4 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                      : MAP_FAILED;
     if (pages == MAP_FAILED || n == BLOCKS) {
         errno = ENOMEM;
         return NULL;
