@@ -106,6 +106,11 @@ class RecordTest(CuptiCase):
                          ["GPU-fa000000-0000-0000-0000-000000000000", "GPU-fa000000-0000-0000-0000-000000000001"])
         self.assert_operations(outcome)
 
+    def test_instances_of_one_gpu_are_devices_of_their_own(self):
+        outcome = self.workload("devices", program="device Fake A;device Fake B;mig 3")
+        self.assertEqual([json.loads(e["properties"])["uuid"] for e in sorted(outcome.of("gpu_device"), key=lambda e: e["device"])],
+                         ["MIG-fb000000-0000-0000-0000-000000000003", "MIG-fb000000-0000-0000-0000-000000000004"])
+
     def test_injected_only(self):
         """The library comes by the driver alone, without LD_PRELOAD: what the GPU did is in the trace."""
         outcome = self.workload("basic", 3, LD_PRELOAD="")

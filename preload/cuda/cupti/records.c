@@ -251,11 +251,12 @@ static void add_property(struct pt_text *text, const char *name, pt_u64 value)
 }
 
 /* As nvidia-smi writes it: it is the same in all processes, whose numbers for a device may differ. */
-static void add_uuid(struct pt_text *text, pt_uuid uuid)
+static void add_uuid(struct pt_text *text, const char *of, pt_uuid uuid)
 {
     pt_u8 bytes[sizeof uuid];
     __builtin_memcpy(bytes, &uuid, sizeof bytes);
-    pt_text_add(text, ",\"uuid\":\"GPU");
+    pt_text_add(text, ",\"uuid\":\"");
+    pt_text_add(text, of);
     for (pt_u32 i = 0; i < sizeof bytes; i++) {
         if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10)
             pt_text_byte(text, '-');
@@ -284,8 +285,11 @@ void pt_decode_DEVICE(struct pt_decoder *d, const pt_u8 *r)
     add_property(&text, "l2CacheSize", pt_DEVICE_l2_bytes(r, v));
     add_property(&text, "memoryBandwidthKBs", pt_DEVICE_bandwidth_kb_s(r, v));
     add_property(&text, "clockRateKHz", pt_DEVICE_clock_khz(r, v));
-    if (pt_DEVICE_uuid(r, v))
-        add_uuid(&text, pt_DEVICE_uuid(r, v));
+    /* Instances of one GPU have its UUID in common: they are devices of their own. */
+    if (pt_DEVICE_is_mig(r, v) && pt_DEVICE_mig_uuid(r, v))
+        add_uuid(&text, "MIG", pt_DEVICE_mig_uuid(r, v));
+    else if (pt_DEVICE_uuid(r, v))
+        add_uuid(&text, "GPU", pt_DEVICE_uuid(r, v));
     pt_text_byte(&text, '}');
     pt_deliver_point(d->c->since, pt_cupti_name(d->c, pt_DEVICE_name(r, v)), (pt_i32)pt_DEVICE_id(r, v),
                      PT_EV_gpu_device, pt_DEVICE_memory_bytes(r, v),

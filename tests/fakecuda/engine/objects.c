@@ -84,7 +84,10 @@ void fg_record_device(int device)
     fg_set(&record, FG_DEVICE_isCudaVisible, 1);
     /* The client frees it. */
     fg_set(&record, FG_DEVICE_uuidFirst, 0xfa);
-    fg_set(&record, FG_DEVICE_uuidLast, (uint64_t)device);
+    fg_set(&record, FG_DEVICE_uuidLast, fg_program()->mig > 0 ? 0 : (uint64_t)device);
+    fg_set(&record, FG_DEVICE_isMigEnabled, fg_program()->mig > 0);
+    fg_set(&record, FG_DEVICE_migUuidFirst, 0xfb);
+    fg_set(&record, FG_DEVICE_migUuidLast, (uint64_t)(fg_program()->mig + device));
     fg_set(&record, FG_DEVICE_name, (uintptr_t)strdup(fg_program()->device_names[device]));
     fg_put(&record);
 }
