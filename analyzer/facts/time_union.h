@@ -2,8 +2,8 @@
  *
  * time_union.h - how long at least one of many spans lasted: what several threads wait for at once can be gained once.
  *
- * Spans are added in the order of their ends, as feeds deliver them. Bounded: a span that reaches further back than
- * the last PT_UNION_KEPT gaps may count some of it twice, so the length is never too small. Zeroed = empty.
+ * Spans are added about in the order of their ends, as feeds deliver them. Bounded: a span that reaches further back
+ * than the last PT_UNION_KEPT / 2 gaps may count some of it twice, so the length is never too small. Zeroed = empty.
  */
 #ifndef PT_FACTS_TIME_UNION_H
 #define PT_FACTS_TIME_UNION_H
