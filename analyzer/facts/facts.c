@@ -15,6 +15,7 @@
 #include "event_loops.h"
 #include "workers.h"
 #include "path/critical_path.h"
+#include "path/path_time.h"
 
 struct pt_facts *pt_facts_open(struct pt_profile *profile)
 {
@@ -33,6 +34,7 @@ struct pt_facts *pt_facts_open(struct pt_profile *profile)
         if (facts->cpu.timelines[stage].data)
             pt_cpu_view_of(&facts->views[stage], facts->cpu.timelines[stage].data, facts->symbols);
     facts->paths = pt_critical_paths_open(facts);
+    facts->path_times = pt_path_times_open(profile);
     facts->have_workers = pt_have_workers(profile->session);
     return facts;
 }
@@ -42,6 +44,7 @@ void pt_facts_close(struct pt_facts *facts)
     if (!facts)
         return;
     pt_critical_paths_close(facts->paths);
+    pt_path_times_close(facts->path_times);
     free(facts->have_workers);
     for (pt_u32 stage = 0; stage < facts->cpu.n_stages; stage++)
         if (facts->views[stage].data)
@@ -159,6 +162,7 @@ static void take_call(struct pt_facts *facts, const struct pt_event *event)
     pt_kernel_counts_call(&facts->counts, event, (enum pt_time_part)facts->call.span.part,
                           facts->call.own_ns + facts->call.preempted_ns);
     pt_event_loops_call(facts, event);
+    pt_path_time_call(facts, event);
     const bool is_critical = pt_path_is_own(facts->paths, event) && !pt_path_is_handed(facts->paths, event);
     pt_python_places_call(&facts->places, facts->profile, event, thread, part_of_place(facts, event), is_critical);
 }

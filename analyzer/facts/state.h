@@ -36,6 +36,7 @@ struct pt_event_loops {
 };
 
 struct pt_critical_paths;
+struct pt_path_times;
 
 struct pt_facts {
     struct pt_profile *profile;
@@ -55,6 +56,7 @@ struct pt_facts {
     struct pt_symbols *symbols;      /* of all stages: libraries are many megabytes, and each is looked into once */
     struct pt_cpu_view *views;       /* by stage: its CPU profile with names; empty where it has none */
     struct pt_critical_paths *paths; /* by stage: whose main thread is the critical one, over time */
+    struct pt_path_times *path_times;
     bool *have_workers;              /* by index of a process */
     struct {
         struct pt_span span;

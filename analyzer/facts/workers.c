@@ -194,19 +194,3 @@ bool *pt_wait_for_waiters(const struct pt_session *session)
     }
     return waits;
 }
-
-/* A fraction of each wait for a worker is receiving its result. It ranks the finding about the workers above one
- * about a single thing that they wait for. */
-#define SHARE_OF_A_WAIT 0.97
-
-struct pt_value pt_split_time_cost(const struct pt_split_time *time, const struct pt_profile *profile, pt_u32 stage)
-{
-    const struct pt_value waited = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), "helpers.wait_s");
-    const double workers_s = (double)time->of_workers.total_ns / 1e9;
-    /* An only child for which its parent does nothing but wait is the program itself. */
-    const double on_path_s =
-        pt_value_number(pt_metrics_get(&profile->metrics, pt_scope_stage(stage), "helpers.on_path_s"));
-    const double most_s = SHARE_OF_A_WAIT * pt_value_number(waited) + on_path_s;
-    const bool is_known = waited.type != PT_VALUE_UNKNOWN && workers_s > most_s;
-    return pt_real((double)time->of_others.total_ns / 1e9 + (is_known ? most_s : workers_s));
-}

@@ -2,14 +2,11 @@
  *
  * workers.h - processes that work for their parent: forked copies of it (DataLoader workers, pools), or what
  * multiprocessing starts in their place.
- *
- * What a worker waits for costs the run no more than the parent waits for its workers.
  */
 #ifndef PT_FACTS_WORKERS_H
 #define PT_FACTS_WORKERS_H
 
 #include "profile/profile.h"
-#include "time_union.h"
 
 bool pt_is_worker(const struct pt_process *process);
 /* What Python's multiprocessing starts for itself, and no code of the program: the server that forks its workers, and
@@ -40,19 +37,5 @@ static inline bool pt_is_main_thread(const struct pt_event *event)
 /* By index of a process: whether it waits for children mostly because a worker or a program in Python among them waits
  * for its own, which says better where commands are run. To be freed. */
 bool *pt_wait_for_waiters(const struct pt_session *session);
-
-/* Time that something took in the processes of a stage, and in its workers. */
-struct pt_split_time {
-    struct pt_time_union of_others, of_workers;
-};
-
-static inline void pt_split_time_add(struct pt_split_time *time, const struct pt_event *event, pt_i64 start_ns)
-{
-    pt_time_union_add(pt_is_worker(event->process) ? &time->of_workers : &time->of_others, start_ns,
-                      pt_event_end_ns(event));
-}
-
-/* What could be gained without it. Needs the metrics of the analysis `children`. */
-struct pt_value pt_split_time_cost(const struct pt_split_time *time, const struct pt_profile *profile, pt_u32 stage);
 
 #endif

@@ -108,7 +108,7 @@ static void waited_for_command(struct pt_children *children, const struct pt_eve
     if (only_waits(children, e->process))
         return;
     struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(children->profile, e->process)];
-    pt_split_time_add(&stage->child, e, e->start_ns);
+    pt_split_time_add(&stage->child, children->profile->facts->paths, e, e->start_ns);
     children->processes[e->process->index].has_waited = true;
     stage->unknown_ns += !target && !text ? e->duration_ns : 0;
     stage->child_waits += e->duration_ns >= LEAST_WAIT_NS;

@@ -12,6 +12,7 @@
 #include "analysis/analysis.h"
 #include "facts/path/critical_path.h"
 #include "facts/python.h"
+#include "facts/time_union.h"
 #include "facts/workers.h"
 #include "util/hash.h"
 

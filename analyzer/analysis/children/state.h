@@ -6,6 +6,7 @@
 #define PT_ANALYSIS_CHILDREN_STATE_H
 
 #include "facts/state.h"
+#include "facts/path/split_time.h"
 #include "facts/workers.h"
 #include "analysis/io/file_coverage.h"
 #include "util/id_map.h"

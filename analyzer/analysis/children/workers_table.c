@@ -419,7 +419,9 @@ void pt_children_results(struct pt_children *children, pt_u32 stage)
     const double waited_s = pt_value_number(pt_split_time_cost(&s->child, children->profile, stage));
     const double alone_s =
         fmin(fmax(waited_s - (double)s->concurrent_ns / 1e9, 0), together_s) + repeated.gain_ns / 1e9;
-    const double total_ns = (double)(s->child.of_others.total_ns + s->child.of_workers.total_ns);
+    double total_ns = 0;
+    for (int i = 0; i < PT_WHOSE__COUNT; i++)
+        total_ns += (double)s->child.of[i].total_ns;
     pt_metrics_set(metrics, scope, "child.wait_s", pt_real((total_ns + repeated.total_ns) / 1e9));
     pt_metrics_set(metrics, scope, "child.alone_s", pt_real(alone_s));
     pt_metrics_set(metrics, scope, "child.wait.calls", pt_integer(s->child_waits + repeated.commands));

@@ -17,6 +17,7 @@
 #include "facts/python.h"
 #include "facts/state.h"
 #include "facts/wait_kind.h"
+#include "facts/path/split_time.h"
 #include "facts/workers.h"
 #include "util/hash.h"
 #include "util/id_map.h"
@@ -41,6 +42,7 @@ struct net_connection {
 
 struct stage_net {
     struct pt_split_time wait, resolve;
+    struct pt_time_union asking; /* when anybody waited */
     pt_u64 requests, connects, bytes, wait_ns, answered_ns, queries, failed_queries, query_ns;
     pt_u64 in_python_loop_ns;              /* of wait_ns */
     pt_u64 answered, overlapping_requests; /* first answers; requests on other connections before those */
@@ -126,7 +128,8 @@ static void waited(struct network *network, const struct pt_event *e, struct net
     host->longest_ns = e->duration_ns > host->longest_ns ? e->duration_ns : host->longest_ns;
     connection->host = (size_t)(host - network->items) + 1;
     stage->wait_ns += (pt_u64)e->duration_ns;
-    pt_split_time_add(&stage->wait, e, e->start_ns);
+    pt_time_union_add(&stage->asking, e->start_ns, pt_event_end_ns(e));
+    pt_split_time_add(&stage->wait, network->profile->facts->paths, e, e->start_ns);
 }
 
 /* The wait of an event loop is none of a connection, until the next call shows whose answer ended it. */
@@ -137,13 +140,13 @@ static void waited_in_loop(struct network *network, const struct pt_event *e, st
     struct net_connection *connection = connection_of(network, e);
     if (!loop->is_known || loop->wait.part != PT_PART_network || ns <= 0)
         return;
-    struct pt_split_time *wait = &network->stages[host->stage].wait;
+    struct stage_net *stage = &network->stages[host->stage];
     host->ns += (pt_u64)ns;
     connection->ns += (pt_u64)ns;
-    network->stages[host->stage].wait_ns += (pt_u64)ns;
-    network->stages[host->stage].in_python_loop_ns += pt_process_has_python(e->process) ? (pt_u64)ns : 0;
-    pt_time_union_add(pt_is_worker(e->process) ? &wait->of_workers : &wait->of_others, loop->wait.start_ns,
-                      loop->wait.end_ns);
+    stage->wait_ns += (pt_u64)ns;
+    stage->in_python_loop_ns += pt_process_has_python(e->process) ? (pt_u64)ns : 0;
+    pt_time_union_add(&stage->asking, loop->wait.start_ns, loop->wait.end_ns);
+    pt_split_time_add_span(&stage->wait, network->profile->facts->paths, e, &loop->wait);
 }
 
 /* A request is over when the next one begins, or the descriptor becomes another connection. */
@@ -256,7 +259,7 @@ static void resolved(struct network *network, const struct pt_event *e)
     stage->queries++;
     stage->failed_queries += e->result < 0;
     stage->query_ns += (pt_u64)e->duration_ns;
-    pt_split_time_add(&stage->resolve, e, e->start_ns);
+    pt_split_time_add(&stage->resolve, network->profile->facts->paths, e, e->start_ns);
 }
 
 static void event(void *state, const struct pt_event *e)
@@ -374,7 +377,7 @@ static void set_metrics(const struct network *network, pt_u32 stage)
     struct pt_metrics *metrics = &network->profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct stage_net *s = &network->stages[stage];
-    const double waited_s = (double)(s->wait.of_others.total_ns + s->wait.of_workers.total_ns) / 1e9;
+    const double waited_s = (double)s->asking.total_ns / 1e9;
     const double total_s = (double)s->wait_ns / 1e9;
     const double on_their_way = s->answered ? 1 + (double)s->overlapping_requests / (double)s->answered : 1;
     pt_metrics_set(metrics, scope, "net.request.calls", pt_integer(s->requests));

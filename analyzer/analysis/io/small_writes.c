@@ -13,7 +13,7 @@
 #include "analysis/analysis.h"
 #include "facts/state.h"
 #include "facts/wait_kind.h"
-#include "facts/workers.h"
+#include "facts/path/split_time.h"
 #include "call_gaps.h"
 #include "file_table.h"
 
@@ -74,7 +74,7 @@ static void written(struct small_writes *small, const struct pt_event *e)
     file->writes++;
     file->write_bytes += (pt_u64)fields->result;
     file->write_ns += (pt_u64)e->duration_ns + gap_ns;
-    pt_split_time_add(&small->stages[file->stage].writes, e, e->start_ns - (pt_i64)gap_ns);
+    pt_split_time_add(&small->stages[file->stage].writes, small->profile->facts->paths, e, e->start_ns - (pt_i64)gap_ns);
 }
 
 /* Reads and writes of stdio alike: { i64 bytes, u32 path, ... }. */
@@ -90,7 +90,7 @@ static void stdio_moved(struct small_writes *small, const struct pt_event *e)
     file->unbuffered_calls++;
     file->unbuffered_bytes += (pt_u64)fields->bytes;
     file->unbuffered_ns += (pt_u64)e->duration_ns;
-    pt_split_time_add(&small->stages[file->stage].unbuffered, e, e->start_ns);
+    pt_split_time_add(&small->stages[file->stage].unbuffered, small->profile->facts->paths, e, e->start_ns);
 }
 
 static void event(void *state, const struct pt_event *e)

@@ -2,7 +2,7 @@
  *
  * Waiting for storage: writes that must reach it (fsync, O_SYNC), and reads that took too long to come from memory.
  *
- * Threads: one. State: one small struct per file and stage, at most MAX_FILES, two unions per stage. Never: counts a
+ * Threads: one. State: one small struct per file and stage, at most MAX_FILES, two split times per stage. Never: counts a
  * large copy out of the page cache as a wait for the device.
  */
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "facts/code_kind.h"
 #include "facts/state.h"
 #include "facts/wait_kind.h"
-#include "facts/workers.h"
+#include "facts/path/split_time.h"
 #include "util/auto.h"
 #include "file_table.h"
 #include "util/str.h"
@@ -40,7 +40,7 @@ struct stage_storage {
     struct pt_split_time sync, slow_read;
     pt_u64 syncs, sync_ns, slow_reads, slow_read_ns, slow_read_bytes;
     struct {
-        bool is_of_worker;
+        enum pt_whose whose;
         pt_i64 ns; /* of the union that it belongs to */
     } last_sync;
 };
@@ -80,11 +80,6 @@ static void took_long(struct stored_file *file, const struct pt_event *e)
         file->longest_ns = e->duration_ns;
 }
 
-static struct pt_time_union *union_of_last_sync(struct stage_storage *stage)
-{
-    return stage->last_sync.is_of_worker ? &stage->sync.of_workers : &stage->sync.of_others;
-}
-
 static void synced(struct storage *storage, const struct pt_event *e, pt_u32 path)
 {
     struct stage_storage *stage = &storage->stages[pt_profile_stage_of(storage->profile, e->process)];
@@ -95,10 +90,10 @@ static void synced(struct storage *storage, const struct pt_event *e, pt_u32 pat
     took_long(file, e);
     stage->syncs++;
     stage->sync_ns += (pt_u64)e->duration_ns;
-    stage->last_sync.is_of_worker = pt_is_worker(e->process);
-    const pt_i64 *total_ns = &union_of_last_sync(stage)->total_ns;
+    stage->last_sync.whose = pt_whose_event(storage->profile->facts->paths, e);
+    const pt_i64 *total_ns = &stage->sync.of[stage->last_sync.whose].total_ns;
     const pt_i64 before_ns = *total_ns;
-    pt_split_time_add(&stage->sync, e, e->start_ns);
+    pt_split_time_add(&stage->sync, storage->profile->facts->paths, e, e->start_ns);
     stage->last_sync.ns = *total_ns - before_ns;
 }
 
@@ -112,7 +107,7 @@ static void written(struct storage *storage, const struct pt_event *e, pt_u32 pa
     struct stored_file *file = &storage->items[row.number];
     if (!file->must_reach_storage)
         return;
-    pt_split_time_add(&storage->stages[file->stage].sync, e, e->start_ns);
+    pt_split_time_add(&storage->stages[file->stage].sync, storage->profile->facts->paths, e, e->start_ns);
     took_long(file, e);
 }
 
@@ -145,7 +140,7 @@ static void slow_read(struct storage *storage, const struct pt_event *whole, pt_
     stage->slow_reads++;
     stage->slow_read_ns += (pt_u64)e->duration_ns;
     stage->slow_read_bytes += (pt_u64)bytes;
-    pt_split_time_add(&stage->slow_read, e, e->start_ns);
+    pt_split_time_add(&stage->slow_read, storage->profile->facts->paths, e, e->start_ns);
 }
 
 static void event(void *state, const struct pt_event *e)
@@ -304,7 +299,7 @@ static void table_of_files(const struct storage *storage, pt_u32 stage)
 static struct pt_value avoidable_s(const struct storage *storage, pt_u32 stage)
 {
     struct stage_storage rest = storage->stages[stage];
-    union_of_last_sync(&rest)->total_ns -= rest.last_sync.ns;
+    rest.sync.of[rest.last_sync.whose].total_ns -= rest.last_sync.ns;
     return pt_split_time_cost(&rest.sync, storage->profile, stage);
 }
 

@@ -14,6 +14,7 @@
 #include "facts/state.h"
 #include "facts/time_union.h"
 #include "facts/wait_kind.h"
+#include "facts/time_union.h"
 #include "facts/workers.h"
 #include "profile/process_name.h"
 

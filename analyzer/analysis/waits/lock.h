@@ -5,6 +5,7 @@
 #ifndef PT_ANALYSIS_WAITS_LOCK_H
 #define PT_ANALYSIS_WAITS_LOCK_H
 
+#include "facts/path/split_time.h"
 #include "facts/workers.h"
 #include "profile/histogram.h"
 #include "util/map.h"

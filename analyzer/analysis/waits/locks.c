@@ -94,7 +94,7 @@ static void end_life(struct pt_lock *lock)
 static void add_time(const struct pt_locks *locks, struct pt_lock_time *time, const struct pt_event *e)
 {
     const struct pt_facts *facts = locks->profile->facts;
-    pt_split_time_add(&time->waited, e, e->start_ns);
+    pt_split_time_add(&time->waited, facts->paths, e, e->start_ns);
     pt_lock_turns_waited(&time->turns, e->thread, e->start_ns, pt_event_end_ns(e));
     for (pt_u32 i = 0; i < facts->call.n_shares; i++) {
         const struct pt_lock_share *share = &facts->call.shares[i];

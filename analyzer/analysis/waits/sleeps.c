@@ -15,6 +15,7 @@
 #include "analysis/analysis.h"
 #include "facts/path/beside_pauses.h"
 #include "facts/path/critical_path.h"
+#include "facts/path/split_time.h"
 #include "facts/wait_kind.h"
 #include "facts/workers.h"
 #include "profile/process_name.h"
@@ -85,7 +86,8 @@ static void event(void *state, const struct pt_event *e)
     *(is_short ? &sleeper->short_ns : &sleeper->long_ns) += (pt_u64)e->duration_ns;
     if (is_short && pt_is_main_thread(e))
         pt_pauses_add(&sleeper->pauses, sleeps->profile->facts, e);
-    pt_split_time_add(&(is_short ? sleeps->short_ones : sleeps->long_ones)[stage], e, e->start_ns);
+    pt_split_time_add(&(is_short ? sleeps->short_ones : sleeps->long_ones)[stage], sleeps->profile->facts->paths, e,
+                      e->start_ns);
 }
 
 struct process_row {
@@ -132,7 +134,8 @@ static void add_row(struct pt_profile *profile, struct pt_rows *rows, const stru
 static void set_worker_share(struct pt_metrics *metrics, struct pt_scope scope, const char *name,
                              const struct pt_split_time *time)
 {
-    const double workers_ns = (double)time->of_workers.total_ns, all_ns = workers_ns + (double)time->of_others.total_ns;
+    const double workers_ns = (double)time->of[PT_OF_WORKERS].total_ns;
+    const double all_ns = workers_ns + (double)time->of[PT_ON_PATH].total_ns + (double)time->of[PT_BESIDE].total_ns;
     pt_metrics_set(metrics, scope, name, all_ns > 0 ? pt_real(100 * workers_ns / all_ns) : pt_unknown("nothing slept"));
 }
 
@@ -148,7 +151,7 @@ static void add_timed_waits(struct sleeps *sleeps)
         sleeps->processes[process->index].short_calls += waiter->calls;
         sleeps->processes[process->index].short_ns += waiter->ns;
         sleeps->processes[process->index].timed_ns += waiter->ns;
-        (pt_is_worker(process) ? &time->of_workers : &time->of_others)->total_ns += (pt_i64)waiter->ns;
+        pt_split_time_add_waits(time, sleeps->profile->facts->paths, process, (pt_i64)waiter->ns);
     }
 }
 
@@ -174,7 +177,7 @@ static void add_loops(struct sleeps *sleeps)
         sleeps->processes[process->index].short_calls += waiter->unanswered.calls;
         sleeps->processes[process->index].short_ns += waiter->unanswered.ns;
         sleeps->processes[process->index].loop_ns += waiter->unanswered.ns;
-        (pt_is_worker(process) ? &time->of_workers : &time->of_others)->total_ns += (pt_i64)cost_ns;
+        pt_split_time_add_waits(time, sleeps->profile->facts->paths, process, (pt_i64)cost_ns);
     }
 }
 
@@ -187,7 +190,7 @@ static void take_off_computing(struct sleeps *sleeps)
         struct pt_split_time *time = &sleeps->short_ones[pt_profile_stage_of(sleeps->profile, process)];
         const double ns =
             pt_pauses_computed_ns(&sleeps->processes[process->index].pauses, sleeps->profile->facts, process);
-        (pt_is_worker(process) ? &time->of_workers : &time->of_others)->total_ns -= (pt_i64)ns;
+        pt_split_time_add_waits(time, sleeps->profile->facts->paths, process, -(pt_i64)ns);
     }
 }
 

@@ -76,6 +76,10 @@ static inline bool pt_path_is_own(const struct pt_critical_paths *paths, const s
            2 * pt_path_own_ns(paths, event->thread, event->start_ns, event->start_ns + event->duration_ns) >
                event->duration_ns;
 }
+/* How much of it is the stage's critical time: of the main thread while the process is on the path, but for what it
+ * hands to another one; of that other one. */
+pt_i64 pt_path_critical_ns(const struct pt_critical_paths *paths, const struct pt_thread *thread, pt_i64 start_ns,
+                           pt_i64 end_ns);
 /* How much of it the main thread hands to another one, on the stage's path: of the main one, all of that; of another
  * one, what is handed to it. */
 pt_i64 pt_path_helper_ns(const struct pt_critical_paths *paths, const struct pt_thread *thread, pt_i64 start_ns,
