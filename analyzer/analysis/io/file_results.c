@@ -5,6 +5,7 @@
  */
 #include "file_results.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,13 +31,23 @@ static int by_stage_time_path(const void *a, const void *b)
 
 struct totals {
     pt_u64 read_bytes, read_again_bytes, read_again_files, distinct_bytes, small_reads, small_bytes;
-    double read_again_s, small_s;
+    struct pt_split_sum read_again, small;
 };
 
 static double seconds_per_byte(const struct pt_layer_use *layer, pt_u64 open_ns)
 {
     return layer->read_bytes ? (double)(layer->read_ns + layer->around_ns + open_ns) / 1e9 / (double)layer->read_bytes
                              : 0;
+}
+
+/* Which of its reads were the ones too many is not known: those of the critical path, then, as far as it has read. */
+static void divide(struct pt_split_sum *sum, const struct pt_split_sum *reads, double s)
+{
+    for (int i = 0; i < PT_WHOSE__COUNT; i++) {
+        const double own_ns = fmin(s * 1e9, reads->ns[i]);
+        sum->ns[i] += own_ns;
+        s -= own_ns / 1e9;
+    }
 }
 
 /* What both layers have read, one of them need not have: the one to which it costs less. Returns the seconds. */
@@ -54,7 +65,7 @@ static double add_read_again(struct totals *sum, const struct pt_file_use *f)
     const double wasted_s = again_s * (double)wasted_bytes / (double)pt_file_read_again(f);
     sum->read_again_bytes += wasted_bytes;
     sum->read_again_files++;
-    sum->read_again_s += wasted_s;
+    divide(&sum->read_again, &f->reads, wasted_s);
     return wasted_s;
 }
 
@@ -68,7 +79,8 @@ static void add_file(struct totals *sum, struct pt_again_places *places, const s
         return;
     sum->small_reads += f->small_reads;
     sum->small_bytes += f->small_read_bytes;
-    sum->small_s += (double)(f->small_read_ns + f->small_around_ns) / 1e9;
+    for (int i = 0; i < PT_WHOSE__COUNT; i++)
+        sum->small.ns[i] += f->small.ns[i];
 }
 
 struct file_row {
@@ -164,8 +176,24 @@ static struct pt_value count_opened(const struct pt_file_use *files, size_t n)
     return pt_integer(opened);
 }
 
-static void finish_stage(const struct pt_file_groups *groups, const struct pt_file_use *files, size_t first, size_t end,
-                         pt_u32 stage, struct pt_profile *profile)
+static void set_costs(struct pt_profile *profile, pt_u32 stage, const struct pt_stage_reads *reads,
+                      const struct totals *sum)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    pt_metrics_set(metrics, scope, "io.read_again.bytes", pt_integer(sum->read_again_bytes));
+    pt_metrics_set(metrics, scope, "io.read_again.files", pt_integer(sum->read_again_files));
+    pt_metrics_set(metrics, scope, "io.read_again.cost_s",
+                   pt_real(pt_split_time_part_s(&reads->all, &sum->read_again, profile, stage)));
+    pt_metrics_set(metrics, scope, "io.read_small.calls", pt_integer(sum->small_reads));
+    pt_metrics_set(metrics, scope, "io.read_small.bytes", pt_integer(sum->small_bytes));
+    pt_metrics_set(metrics, scope, "io.read_small.cost_s",
+                   pt_real(pt_split_time_part_s(&reads->small, &sum->small, profile, stage)));
+}
+
+/* `files`: all of them; of the stage they are from first to end. */
+static struct totals finish_stage(const struct pt_file_groups *groups, const struct pt_file_use *files, size_t first,
+                                  size_t end, pt_u32 stage, struct pt_profile *profile)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
@@ -197,16 +225,11 @@ static void finish_stage(const struct pt_file_groups *groups, const struct pt_fi
     pt_file_groups_table(metrics, scope, groups, own, end - first);
     pt_metrics_set(metrics, scope, "io.files.opened", count_opened(own, end - first));
     pt_metrics_set(metrics, scope, "io.distinct.bytes", pt_integer(sum.distinct_bytes));
-    pt_metrics_set(metrics, scope, "io.read_again.bytes", pt_integer(sum.read_again_bytes));
-    pt_metrics_set(metrics, scope, "io.read_again.files", pt_integer(sum.read_again_files));
-    pt_metrics_set(metrics, scope, "io.read_again.cost_s", pt_real(sum.read_again_s));
-    pt_metrics_set(metrics, scope, "io.read_small.calls", pt_integer(sum.small_reads));
-    pt_metrics_set(metrics, scope, "io.read_small.bytes", pt_integer(sum.small_bytes));
-    pt_metrics_set(metrics, scope, "io.read_small.cost_s", pt_real(sum.small_s));
+    return sum;
 }
 
-void pt_file_results(struct pt_profile *profile, const struct pt_file_groups *groups, struct pt_file_use *files,
-                     size_t n)
+void pt_file_results(struct pt_profile *profile, const struct pt_file_groups *groups,
+                     const struct pt_stage_reads *reads, struct pt_file_use *files, size_t n)
 {
     size_t first = 0;
     if (n)
@@ -215,7 +238,8 @@ void pt_file_results(struct pt_profile *profile, const struct pt_file_groups *gr
         size_t end = first;
         while (end < n && files[end].stage == stage)
             end++;
-        finish_stage(groups, files, first, end, stage, profile);
+        const struct totals sum = finish_stage(groups, files, first, end, stage, profile);
+        set_costs(profile, stage, &reads[stage], &sum);
         first = end;
     }
 }

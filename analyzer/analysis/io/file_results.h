@@ -8,8 +8,8 @@
 #include "profile/profile.h"
 #include "path_groups.h"
 
-/* Sorts the files. */
-void pt_file_results(struct pt_profile *profile, const struct pt_file_groups *groups, struct pt_file_use *files,
-                     size_t n);
+/* Sorts the files. `reads`: by stage. */
+void pt_file_results(struct pt_profile *profile, const struct pt_file_groups *groups,
+                     const struct pt_stage_reads *reads, struct pt_file_use *files, size_t n);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "facts/path/split_time.h"
 #include "file_coverage.h"
 
 struct pt_layer_use { /* descriptors, or stdio */
@@ -27,8 +28,15 @@ struct pt_file_use {
     bool is_program;    /* a module of Python, a library: no data */
     bool is_unseekable; /* pipe, socket, device: nothing can be read from it twice */
     pt_u64 open_ns;
-    pt_u64 small_reads, small_read_ns, small_read_bytes, small_around_ns;
+    pt_u64 small_reads, small_read_bytes;
+    struct pt_split_sum small; /* with short gaps around them */
+    struct pt_split_sum reads; /* all, with their opens and short gaps */
     struct pt_layer_use fd, stdio;
+};
+
+/* Of a stage, when its data was read by anybody. */
+struct pt_stage_reads {
+    struct pt_split_time all, small;
 };
 
 /* Coverage is known in pieces of 4 KiB and more: no more was distinct than was read. */

@@ -13,6 +13,7 @@
 #include "analysis/analysis.h"
 #include "facts/code_kind.h"
 #include "facts/call_class.h"
+#include "facts/state.h"
 #include "facts/wait_kind.h"
 #include "call_gaps.h"
 #include "descriptors.h"
@@ -28,6 +29,7 @@ struct files {
     struct pt_descriptors descriptors;
     struct pt_gaps small_gaps, read_gaps;
     struct pt_file_groups groups;
+    struct pt_stage_reads *stages;
 };
 
 /* Longer than what an interpreter does between two reads: parsing a few bytes; taking and releasing a buffer, which
@@ -68,6 +70,7 @@ static void begin(void *state, struct pt_profile *profile)
     struct files *files = state;
     files->profile = profile;
     files->table = (struct pt_file_table){.profile = profile, .most = MAX_FILES, .group = file_name};
+    files->stages = pt_calloc(profile->stages.n, sizeof *files->stages);
 }
 
 /* The file that a path id of a process means; -1 when the path is unknown. */
@@ -108,6 +111,16 @@ static struct use use_of(struct files *files, const struct pt_event *e, struct p
     return (struct use){&files->items[d->file - 1], pt_descriptor_open_file(&files->descriptors, d)};
 }
 
+static enum pt_whose note_read(struct files *files, const struct pt_event *e, struct pt_file_use *f, pt_u64 around_ns)
+{
+    const struct pt_critical_paths *paths = files->profile->facts->paths;
+    const enum pt_whose whose = pt_whose_event(paths, e);
+    f->reads.ns[whose] += (double)e->duration_ns + (double)around_ns;
+    if (!f->is_program && !f->is_unseekable)
+        pt_split_time_add(&files->stages[f->stage].all, paths, e, e->start_ns - (pt_i64)around_ns);
+    return whose;
+}
+
 static void opened(struct files *files, const struct pt_event *e, pt_u32 path, pt_u32 dir_path, bool stdio)
 {
     const pt_i64 file = file_of_id(files, e->process, path, dir_path);
@@ -115,6 +128,7 @@ static void opened(struct files *files, const struct pt_event *e, pt_u32 path, p
         return;
     struct pt_file_use *f = &files->items[file];
     f->open_ns += (pt_u64)e->duration_ns;
+    note_read(files, e, f, 0);
     if (e->result < 0) {
         f->failed_opens++;
         return;
@@ -130,7 +144,7 @@ struct transfer {
     const pt_u64 *offset_bytes; /* NULL = where the one before ended */
 };
 
-static void was_small(struct use use, pt_u64 ns, pt_u64 bytes, pt_u64 around_ns)
+static void was_small(struct use use, enum pt_whose whose, pt_u64 ns, pt_u64 bytes, pt_u64 around_ns)
 {
     struct pt_file_use *f = use.file;
     struct pt_open_file *open = use.open;
@@ -140,9 +154,8 @@ static void was_small(struct use use, pt_u64 ns, pt_u64 bytes, pt_u64 around_ns)
         return;
     }
     f->small_reads += open->first_bytes ? 2 : 1;
-    f->small_read_ns += open->first_ns + ns;
+    f->small.ns[whose] += (double)(open->first_ns + ns + around_ns);
     f->small_read_bytes += open->first_bytes + bytes;
-    f->small_around_ns += around_ns;
     open->first_ns = open->first_bytes = 0;
 }
 
@@ -169,15 +182,20 @@ static void was_read(struct files *files, const struct pt_event *e, struct use u
     layer->read_ns += read.ns;
     pt_file_groups_add(&files->groups, f->group, (pt_i64)read.ns);
     const bool is_first = !use.open->n_reads++;
-    layer->around_ns += pt_gap_before(&files->read_gaps, e, !f->is_unseekable,
-                                      is_first ? LONGEST_OPEN_GAP_NS : LONGEST_SMALL_GAP_NS + e->duration_ns);
-    const pt_u64 around_ns =
+    const pt_u64 around_ns = pt_gap_before(&files->read_gaps, e, !f->is_unseekable,
+                                           is_first ? LONGEST_OPEN_GAP_NS : LONGEST_SMALL_GAP_NS + e->duration_ns);
+    const pt_u64 small_around_ns =
         pt_gap_of_interpreter(&files->small_gaps, e, read.is_small && !f->is_unseekable, LONGEST_SMALL_GAP_NS);
+    layer->around_ns += around_ns;
     if (f->is_unseekable)
         return;
+    const enum pt_whose whose = note_read(files, e, f, around_ns);
     cover(layer, use.open, read);
-    if (read.is_small && read.bytes)
-        was_small(use, read.ns, read.bytes, around_ns);
+    if (!read.is_small || !read.bytes)
+        return;
+    was_small(use, whose, read.ns, read.bytes, small_around_ns);
+    pt_split_time_add(&files->stages[f->stage].small, files->profile->facts->paths, e,
+                      e->start_ns - (pt_i64)small_around_ns);
 }
 
 static void was_written(struct files *files, struct use use, struct transfer written, bool moves)
@@ -336,7 +354,8 @@ static void event(void *state, const struct pt_event *e)
 static void finish(void *state, struct pt_profile *profile)
 {
     struct files *files = state;
-    pt_file_results(profile, &files->groups, files->items, files->n);
+    pt_file_results(profile, &files->groups, files->stages, files->items, files->n);
+    free(files->stages);
     pt_file_groups_fini(&files->groups);
     free(files->items);
     pt_descriptors_fini(&files->descriptors);

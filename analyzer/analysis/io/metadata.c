@@ -17,6 +17,7 @@
 #include "facts/call_class.h"
 #include "facts/code_kind.h"
 #include "facts/path/critical_path.h"
+#include "facts/path/split_time.h"
 #include "util/whole.h"
 #include "call_gaps.h"
 #include "file_table.h"
@@ -43,6 +44,12 @@ struct calls {
     struct {
         pt_u64 calls, failed, stats, ns, around_ns;
     } of_imports;
+    struct {
+        struct pt_split_time questions, changes; /* closes are of both */
+    } time;
+    struct {
+        struct pt_split_sum questions, changes, closes;
+    } sums;
 };
 
 struct metadata {
@@ -157,6 +164,42 @@ static void was_import(struct metadata *metadata, struct calls *calls, const str
     metadata->imports_ns[e->process->index] += (pt_u64)e->duration_ns + around_ns;
 }
 
+/* Whose time it is, but for the program's own files. */
+static void note_whose(const struct metadata *metadata, struct calls *calls, const struct pt_event *e, pt_u64 around_ns)
+{
+    const struct pt_critical_paths *paths = metadata->profile->facts->paths;
+    const bool is_close = e->desc->kind == PT_KIND_io_close, changes = is_change(e);
+    struct pt_split_sum *sum = is_close  ? &calls->sums.closes
+                               : changes ? &calls->sums.changes
+                                         : &calls->sums.questions;
+    sum->ns[pt_whose_event(paths, e)] += (double)e->duration_ns + (double)around_ns;
+    if (is_close || changes)
+        pt_split_time_add(&calls->time.changes, paths, e, e->start_ns - (pt_i64)around_ns);
+    if (is_close || !changes)
+        pt_split_time_add(&calls->time.questions, paths, e, e->start_ns - (pt_i64)around_ns);
+}
+
+static bool add_to_directory(struct metadata *metadata, struct calls *calls, const struct pt_event *e, pt_u64 around_ns)
+{
+    const pt_u32 path = ((const struct pt_ev_io_close *)(const void *)e->payload)->path, dir_path = dir_path_of(e);
+    struct pt_file_row row;
+    if (!pt_file_row_of(&metadata->directories, e->process, path, dir_path, &row))
+        return false;
+    if (row.is_new)
+        pt_vec_push(metadata, ((struct directory){
+                                  .path = row.name,
+                                  .stage = row.stage,
+                                  .is_imports = row.name && !strcmp(row.name, imports),
+                              }));
+    struct directory *d = &metadata->items[row.number];
+    d->calls++;
+    d->failed += e->result < 0;
+    d->ns += (pt_u64)e->duration_ns;
+    if (d->is_imports)
+        was_import(metadata, calls, e, around_ns);
+    return d->is_imports;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct metadata *metadata = state;
@@ -175,24 +218,11 @@ static void event(void *state, const struct pt_event *e)
         calls->changes++;
         calls->changes_ns += (pt_u64)e->duration_ns + around_ns;
     }
-    if (!counts || e->desc->kind == PT_KIND_io_close)
+    if (!counts)
         return;
-    const pt_u32 path = ((const struct pt_ev_io_close *)(const void *)e->payload)->path, dir_path = dir_path_of(e);
-    struct pt_file_row row;
-    if (!pt_file_row_of(&metadata->directories, e->process, path, dir_path, &row))
-        return;
-    if (row.is_new)
-        pt_vec_push(metadata, ((struct directory){
-                                  .path = row.name,
-                                  .stage = row.stage,
-                                  .is_imports = row.name && !strcmp(row.name, imports),
-                              }));
-    struct directory *d = &metadata->items[row.number];
-    d->calls++;
-    d->failed += e->result < 0;
-    d->ns += (pt_u64)e->duration_ns;
-    if (d->is_imports)
-        was_import(metadata, calls, e, around_ns);
+    const bool is_close = e->desc->kind == PT_KIND_io_close;
+    if (is_close || !add_to_directory(metadata, calls, e, around_ns))
+        note_whose(metadata, calls, e, around_ns);
 }
 
 static int by_stage_time(const void *a, const void *b)
@@ -256,6 +286,31 @@ static void set_imports_cost(const struct metadata *metadata, pt_u32 stage, doub
                    wall_s > 0 && cost_s >= LEAST_IMPORTS_S ? pt_real(100 * cost_s / wall_s) : pt_real(0));
 }
 
+/* What could be gained of questions and changes, in proportion to all of them: of closes the changes have a part. */
+struct gain {
+    double of_questions, of_changes;
+};
+
+static double gain_of(const struct pt_split_time *time, const struct pt_split_sum *part,
+                      const struct pt_profile *profile, pt_u32 stage)
+{
+    double ns = 0;
+    for (int i = 0; i < PT_WHOSE__COUNT; i++)
+        ns += part->ns[i];
+    return ns > 0 ? fmin(1e9 * pt_split_time_part_s(time, part, profile, stage) / ns, 1) : 1;
+}
+
+static struct gain gain(const struct calls *seen, double of_closes, const struct pt_profile *profile, pt_u32 stage)
+{
+    struct pt_split_sum questions = seen->sums.questions, changes = seen->sums.changes;
+    for (int i = 0; i < PT_WHOSE__COUNT; i++) {
+        questions.ns[i] += (1 - fmin(of_closes, 1)) * seen->sums.closes.ns[i];
+        changes.ns[i] += fmin(of_closes, 1) * seen->sums.closes.ns[i];
+    }
+    return (struct gain){gain_of(&seen->time.questions, &questions, profile, stage),
+                         gain_of(&seen->time.changes, &changes, profile, stage)};
+}
+
 static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metrics *metrics)
 {
     const struct pt_profile *profile = metadata->profile;
@@ -293,9 +348,11 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
     pt_metrics_set(metrics, scope, "meta.failed.calls",
                    pt_integer((pt_u64)llround(but_for((double)sum.errors, scale * (double)seen->of_imports.failed))));
     pt_metrics_set(metrics, scope, "meta.wait_s", pt_real(wait_s));
-    pt_metrics_set(metrics, scope, "meta.cost_s", pt_real(all_s - changes_s));
+    const struct gain possible = gain(seen, of_closes, profile, stage);
+    pt_metrics_set(metrics, scope, "meta.cost_s", pt_real(possible.of_questions * (all_s - changes_s)));
     pt_metrics_set(metrics, scope, "meta.changes.calls", pt_integer(pt_whole(scale * (double)seen->changes)));
-    pt_metrics_set(metrics, scope, "meta.changes.cost_s", pt_real(changes_s + rewrites_s + scale * preparing_s(seen)));
+    pt_metrics_set(metrics, scope, "meta.changes.cost_s",
+                   pt_real(possible.of_changes * (changes_s + rewrites_s + scale * preparing_s(seen))));
     pt_metrics_set(metrics, scope, "meta.rate.calls_per_s",
                    wall_s > 0 ? pt_real(calls / wall_s) : pt_unknown("the stage took no time"));
     const struct pt_kind_totals stat = pt_profile_stage_totals(profile, stage, PT_KIND_meta_stat);
