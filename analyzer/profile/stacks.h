@@ -19,8 +19,9 @@ enum pt_stack_cost {
     PT_STACK_CPU_S,
     PT_STACK_FAULT_S,     /* of it, the kernel's work for pages that were missing */
     PT_STACK_ALLOCATOR_S, /* of it, in the allocator */
-    PT_STACK_STEPS_S,     /* of it, the main thread's, but for imports and the end of the process */
-    PT_STACK_IMPORTS_S,   /* of it, the main thread's, in imports and at the end of the process */
+    PT_STACK_STEPS_S,     /* of it, the main threads' on the critical path, and what that may wait for of others; but
+                             for imports and the end of the process */
+    PT_STACK_IMPORTS_S,   /* of it, the same in imports and at the end of the process */
     PT_STACK_FORWARD_S,   /* of that of steps, outside of backward passes, which do again what the forward ones did */
     PT_STACK_PREPARING_S, /* of steps, outside of a framework's operations */
     PT_STACK_CRITICAL_S,  /* of steps, those of the critical thread that computes most */

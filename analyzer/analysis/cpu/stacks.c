@@ -11,9 +11,11 @@
 
 #include "facts/cpu_code.h"
 #include "facts/path/critical_path.h"
+#include "facts/path/split_time.h"
 #include "facts/state.h"
 #include "facts/workers.h"
 #include "inline_loading.h"
+#include "path_weights.h"
 #include "util/auto.h"
 #include "util/mem.h"
 
@@ -198,10 +200,23 @@ static bool is_main_of_program(enum role role)
     return role == ROLE_MAIN || role == ROLE_MAIN_ON_PATH;
 }
 
-/* Commands that a launcher runs one after the other are on it in turn. */
-static double share_on_path(const struct pt_path_thread *threads, const pt_u8 *roles, pt_u32 thread, pt_u32 critical)
+/* Of a main thread's samples. */
+static void add_main(double *cost, pt_u16 code, double s)
 {
-    return thread == critical ? 1 : is_main_of_program((enum role)roles[thread]) ? threads[thread].share : 0;
+    cost[code & PT_IN_IMPORT ? PT_STACK_IMPORTS_S : PT_STACK_STEPS_S] += s;
+    cost[PT_STACK_FORWARD_S] += code & (PT_IN_IMPORT | PT_IN_BACKWARD | PT_IN_SAVING) ? 0 : s;
+    cost[PT_STACK_PREPARING_S] += code & (PT_IN_IMPORT | PT_IN_FRAMEWORK | PT_IN_OPERATION) ? 0 : s;
+    cost[PT_STACK_FETCH_S] += code & PT_IN_FETCH ? s : 0;
+}
+
+/* What others compute beside the path is worth no more than the path waits. */
+static void add_beside(struct sums *sums, const struct sums *beside, double waits_s)
+{
+    for (size_t i = 0; i < beside->n && waits_s > 0; i++) {
+        double *cost = cost_at(sums, beside->items[i].frame, beside->items[i].part);
+        for (int j = 0; j < PT_STACK__COUNT; j++)
+            cost[j] += fmin(beside->items[i].cost[j], waits_s);
+    }
 }
 
 static void what_ran(struct pt_profile *profile, pt_u32 stage, const struct pt_path_thread *threads, const pt_u8 *roles,
@@ -209,24 +224,33 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const struct pt_p
 {
     const struct pt_cpu_view *view = &profile->facts->views[stage];
     PT_AUTO(pt_freep) pt_u16 *codes = pt_training_codes(view);
-    struct sums sums = {0};
+    struct sums sums = {0}, beside = {0};
+    struct pt_path_weights weights;
     double imports_s = 0;
+    pt_path_weights_open(&weights, profile, stage, threads, critical);
     for (size_t i = 0; i < view->data->n_counts; i++) {
         const struct pt_cpu_count *count = &view->data->counts[i];
         const double s = (double)count->samples * view->shared_s[count->thread];
-        double *cost = cost_at(&sums, view->frame_of[count->node], PT_STACK_ANY_PART);
+        const pt_u32 frame = view->frame_of[count->node];
+        double *cost = cost_at(&sums, frame, PT_STACK_ANY_PART);
         cost[PT_STACK_CPU_S] += s;
         cost[PT_STACK_WORKER_S] += is_of_worker(roles[count->thread]) ? s : 0;
-        const bool is_main = is_main_of_program((enum role)roles[count->thread]);
-        const pt_u16 code = is_main ? codes[view->frame_of[count->node]] : PT_IN_IMPORT;
-        cost[code & PT_IN_IMPORT ? PT_STACK_IMPORTS_S : PT_STACK_STEPS_S] += is_main ? s : 0;
-        imports_s += code & PT_IN_IMPORT ? share_on_path(threads, roles, count->thread, critical) * s : 0;
-        cost[PT_STACK_FORWARD_S] += code & (PT_IN_IMPORT | PT_IN_BACKWARD | PT_IN_SAVING) ? 0 : s;
-        cost[PT_STACK_PREPARING_S] += code & (PT_IN_IMPORT | PT_IN_FRAMEWORK | PT_IN_OPERATION) ? 0 : s;
-        cost[PT_STACK_FETCH_S] += code & PT_IN_FETCH ? s : 0;
         cost[PT_STACK_FAULT_S] += pt_cpu_is_page_fault(view, count->node) ? s : 0;
         cost[PT_STACK_ALLOCATOR_S] += pt_cpu_allocates(view, count->node) ? s : 0;
+        const bool is_main = is_main_of_program((enum role)roles[count->thread]);
+        if (!is_main && count->thread != critical)
+            continue;
+        const double on_path_s = pt_path_weight(&weights, count->thread, count->node) * s;
+        imports_s += codes[frame] & PT_IN_IMPORT ? on_path_s : 0;
+        if (!is_main)
+            continue;
+        add_main(cost, codes[frame], on_path_s);
+        if (!weights.is_peer[count->thread] && on_path_s < s)
+            add_main(cost_at(&beside, frame, PT_STACK_ANY_PART), codes[frame], s - on_path_s);
     }
+    add_beside(&sums, &beside, pt_path_waits_s(profile, stage));
+    fini(&beside);
+    pt_path_weights_close(&weights);
     if (critical)
         what_the_critical_one_ran(&sums, profile->facts, stage, critical, codes);
     keep(profile, stage, &sums);

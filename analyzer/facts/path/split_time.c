@@ -104,6 +104,11 @@ static double cost_s(const struct pt_split_time *time, const double *seconds, co
     return fmax(seconds[PT_ON_PATH], 0) + workers_s + fmin(seconds[PT_BESIDE], fmax(hidden_s, 0));
 }
 
+double pt_path_waits_s(const struct pt_profile *profile, pt_u32 stage)
+{
+    return pt_path_time_s(profile->facts, stage, WAITS);
+}
+
 struct pt_value pt_split_time_cost(const struct pt_split_time *time, const struct pt_profile *profile, pt_u32 stage)
 {
     double seconds[PT_WHOSE__COUNT];

@@ -42,6 +42,8 @@ void pt_split_time_add_span(struct pt_split_time *time, const struct pt_critical
 void pt_split_time_add_waits(struct pt_split_time *time, const struct pt_critical_paths *paths,
                              const struct pt_process *process, pt_i64 ns);
 
+/* How long the path is in calls in which it may wait for others; INFINITY = not known. After the last event. */
+double pt_path_waits_s(const struct pt_profile *profile, pt_u32 stage);
 /* What could be gained without it. Needs the metrics of the analysis `children`, and all events. */
 struct pt_value pt_split_time_cost(const struct pt_split_time *time, const struct pt_profile *profile, pt_u32 stage);
 
