@@ -57,7 +57,7 @@ struct pt_facts {
     struct pt_cpu_view *views;       /* by stage: its CPU profile with names; empty where it has none */
     struct pt_critical_paths *paths; /* by stage: whose main thread is the critical one, over time */
     struct pt_path_times *path_times;
-    bool *have_workers;              /* by index of a process */
+    bool *have_workers; /* by index of a process */
     struct {
         struct pt_span span;
         pt_i64 own_ns;       /* without the calls in it, and without what it was preempted for */

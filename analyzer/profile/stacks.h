@@ -41,6 +41,7 @@ enum pt_stack_cost {
     PT_STACK_LAST_CALL_S,         /* in those calls, but for who waits for a process that itself runs commands */
     PT_STACK_READ_AGAIN_S,        /* to read files again: where they are read, or the commands started that do */
     PT_STACK_WORKER_S,            /* on a CPU, or in such calls: the main threads' of workers */
+    PT_STACK_IN_WORKER_S,         /* of CPU, that of all threads of workers, but for one that is the program itself */
     PT_STACK_RANK_S,              /* of both, what the late rank's main thread has more than those of the others */
     PT_STACK_ALLOCATED_BYTES,
     PT_STACK_HELD_BYTES,    /* of it, what lived when the memory of its process was at its peak */

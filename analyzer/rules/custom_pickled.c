@@ -75,7 +75,7 @@ struct pt_pickling pt_pickling_of(const struct pt_profile *profile, pt_i64 stage
         if (!(stack->cost[PT_STACK_CPU_S] > 0) || !is_transfer(stack))
             continue;
         sum.cpu_s += stack->cost[PT_STACK_CPU_S];
-        sum.main_s += stack->cost[PT_STACK_CPU_S] - stack->cost[PT_STACK_WORKER_S]; /* a pool has threads for it */
+        sum.main_s += stack->cost[PT_STACK_CPU_S] - stack->cost[PT_STACK_IN_WORKER_S]; /* a pool has threads for it */
         sum.fault_s += stack->cost[PT_STACK_FAULT_S];
     }
     sum.fault_percent = all_fault_s > 0 ? 100 * sum.fault_s / all_fault_s : 0;
@@ -157,6 +157,8 @@ bool pt_rule_pickled_data(struct pt_profile *profile, pt_i64 stage, struct pt_fi
     if (stage < 0)
         return false;
     const struct pt_pickling pickling = pt_pickling_of(profile, stage);
+    /* Not divided by the workers: those of a pool have one pipe for all tasks and one for all results, and take turns
+     * there. */
     finding->gain_upper_s = fmin(pickling.cpu_s, pickling.main_s + waited_s(finding, metrics));
     if (!(finding->gain_upper_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)))
         return false;

@@ -106,7 +106,7 @@ static bool set_of_pickling(struct pt_profile *profile, const char *name, double
     if (!strcmp(name, "pickling.workers_s")) {
         struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, frames, 1);
         stack->part = PT_STACK_ANY_PART;
-        stack->cost[PT_STACK_CPU_S] = stack->cost[PT_STACK_WORKER_S] = value;
+        stack->cost[PT_STACK_CPU_S] = stack->cost[PT_STACK_IN_WORKER_S] = value;
     } else if (!strcmp(name, "pickling.polls_s"))
         add_computing(profile, frames + 1, 3, value);
     else if (!strcmp(name, "pickling.dumps_s"))
@@ -358,6 +358,15 @@ static void every_rule_has_both_cases(void **state)
     }
 }
 
+/* Of workers, what is waited for. */
+static void pickling_costs_what_is_waited_for(void **state)
+{
+    (void)state;
+    const struct figure by_workers[] = {{"pickling.workers_s", 2}, {"time.data_wait_s", 3}, {NULL, 0}};
+    assert_true(fires("pickled_data", by_workers, 3));
+    assert_false(fires("pickled_data", by_workers, 0));
+}
+
 /* A case of a rule that was renamed would be silent for ever. */
 static void every_case_is_of_a_rule(void **state)
 {
@@ -407,6 +416,7 @@ int main(void)
         cmocka_unit_test(each_case_fires_and_is_silent),
         cmocka_unit_test(every_rule_has_both_cases),
         cmocka_unit_test(every_case_is_of_a_rule),
+        cmocka_unit_test(pickling_costs_what_is_waited_for),
         cmocka_unit_test(remedies_are_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,15 @@ static void count_samples(struct pt_path_weights *weights, const struct pt_facts
     }
 }
 
+/* Whoever hands on what a worker has made is a thread of its own there. */
+static void note_threads(struct pt_path_weights *weights, const struct pt_facts *facts,
+                         const struct pt_process *process)
+{
+    const bool in_worker = pt_is_worker(process) && !pt_path_is_whole(facts->paths, process);
+    for (pt_u32 i = 0; in_worker && i < process->n_threads; i++)
+        weights->in_worker[pt_facts_cpu_thread(facts, &process->threads[i])] = true;
+}
+
 static bool is_peer_of_path(const struct pt_facts *facts, pt_u32 stage, const struct pt_process *process)
 {
     const struct pt_process *longest = facts->paths->stages[stage].longest;
@@ -42,11 +51,14 @@ void pt_path_weights_open(struct pt_path_weights *weights, const struct pt_profi
     const struct pt_session *session = profile->session;
     *weights = (struct pt_path_weights){.threads = threads, .critical = critical};
     weights->is_peer = pt_calloc(facts->views[stage].data->n_threads + 1, sizeof *weights->is_peer);
+    weights->in_worker = pt_calloc(facts->views[stage].data->n_threads + 1, sizeof *weights->in_worker);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         const struct pt_thread *thread = pt_main_thread(process);
-        const pt_u32 number =
-            thread && pt_profile_stage_of(profile, process) == stage ? pt_facts_cpu_thread(facts, thread) : 0;
+        if (pt_profile_stage_of(profile, process) != stage)
+            continue;
+        note_threads(weights, facts, process);
+        const pt_u32 number = thread ? pt_facts_cpu_thread(facts, thread) : 0;
         if (!number)
             continue;
         weights->is_peer[number] = is_peer_of_path(facts, stage, process);
@@ -58,6 +70,7 @@ void pt_path_weights_open(struct pt_path_weights *weights, const struct pt_profi
 void pt_path_weights_close(struct pt_path_weights *weights)
 {
     free(weights->is_peer);
+    free(weights->in_worker);
     pt_map_fini(&weights->counts);
 }
 

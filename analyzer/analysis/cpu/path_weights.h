@@ -12,7 +12,8 @@
 struct pt_path_weights {
     const struct pt_path_thread *threads; /* of the profile */
     pt_u32 critical;                      /* the one of them that computes most; 0 = not known */
-    bool *is_peer;        /* by thread: of a process that does the path's job beside it, as ranks do */
+    bool *is_peer;                        /* by thread: of a process that does the path's job beside it, as ranks do */
+    bool *in_worker;                      /* by thread: any of a worker's, but for one that is the program itself */
     struct pt_map counts; /* thread and node, of those that were the path for a part of their lives -> samples on it,
                              << 32, and all */
 };

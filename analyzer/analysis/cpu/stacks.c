@@ -235,6 +235,7 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const struct pt_p
         double *cost = cost_at(&sums, frame, PT_STACK_ANY_PART);
         cost[PT_STACK_CPU_S] += s;
         cost[PT_STACK_WORKER_S] += is_of_worker(roles[count->thread]) ? s : 0;
+        cost[PT_STACK_IN_WORKER_S] += weights.in_worker[count->thread] ? s : 0;
         cost[PT_STACK_FAULT_S] += pt_cpu_is_page_fault(view, count->node) ? s : 0;
         cost[PT_STACK_ALLOCATOR_S] += pt_cpu_allocates(view, count->node) ? s : 0;
         const bool is_main = is_main_of_program((enum role)roles[count->thread]);

@@ -169,9 +169,7 @@ static void note_whose(const struct metadata *metadata, struct calls *calls, con
 {
     const struct pt_critical_paths *paths = metadata->profile->facts->paths;
     const bool is_close = e->desc->kind == PT_KIND_io_close, changes = is_change(e);
-    struct pt_split_sum *sum = is_close  ? &calls->sums.closes
-                               : changes ? &calls->sums.changes
-                                         : &calls->sums.questions;
+    struct pt_split_sum *sum = is_close ? &calls->sums.closes : changes ? &calls->sums.changes : &calls->sums.questions;
     sum->ns[pt_whose_event(paths, e)] += (double)e->duration_ns + (double)around_ns;
     if (is_close || changes)
         pt_split_time_add(&calls->time.changes, paths, e, e->start_ns - (pt_i64)around_ns);

@@ -74,7 +74,8 @@ static void written(struct small_writes *small, const struct pt_event *e)
     file->writes++;
     file->write_bytes += (pt_u64)fields->result;
     file->write_ns += (pt_u64)e->duration_ns + gap_ns;
-    pt_split_time_add(&small->stages[file->stage].writes, small->profile->facts->paths, e, e->start_ns - (pt_i64)gap_ns);
+    pt_split_time_add(&small->stages[file->stage].writes, small->profile->facts->paths, e,
+                      e->start_ns - (pt_i64)gap_ns);
 }
 
 /* Reads and writes of stdio alike: { i64 bytes, u32 path, ... }. */

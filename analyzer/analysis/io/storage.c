@@ -2,8 +2,8 @@
  *
  * Waiting for storage: writes that must reach it (fsync, O_SYNC), and reads that took too long to come from memory.
  *
- * Threads: one. State: one small struct per file and stage, at most MAX_FILES, two split times per stage. Never: counts a
- * large copy out of the page cache as a wait for the device.
+ * Threads: one. State: one small struct per file and stage, at most MAX_FILES, two split times per stage. Never: counts
+ * a large copy out of the page cache as a wait for the device.
  */
 #include <fcntl.h>
 #include <stdlib.h>

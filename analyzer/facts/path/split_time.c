@@ -95,9 +95,8 @@ static double cost_s(const struct pt_split_time *time, const double *seconds, co
     const struct pt_value waited = pt_metrics_get(&profile->metrics, scope, "helpers.wait_s");
     /* An only child for which its parent does nothing but wait is the program itself. */
     const double on_path_s = pt_value_number(pt_metrics_get(&profile->metrics, scope, "helpers.on_path_s"));
-    const double most_s = waited.type == PT_VALUE_UNKNOWN
-                              ? INFINITY
-                              : SHARE_OF_A_WAIT * pt_value_number(waited) + fmax(on_path_s, 0);
+    const double most_s =
+        waited.type == PT_VALUE_UNKNOWN ? INFINITY : SHARE_OF_A_WAIT * pt_value_number(waited) + fmax(on_path_s, 0);
     const double workers_s = fmin(seconds[PT_OF_WORKERS], most_s);
     const double hidden_s = pt_path_time_s(profile->facts, stage, WAITS | time->more_parts) -
                             (double)time->path_waits_ns / 1e9 - fmax(workers_s - fmax(on_path_s, 0), 0);
