@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cpu_profile/python/remote.h"
 #include "needs.h"
@@ -79,6 +80,14 @@ static pt_u32 owner_of(const struct pt_look_thread *thread, const struct futex *
     return 0;
 }
 
+/* The list of threads was made before this wait was read: a program that starts threads all the time has new ones. */
+static bool has_begun_since(const struct pt_look_thread *thread, pt_u32 owner)
+{
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%u/task/%u", thread->process->pid, owner);
+    return !thread->process->has_namespace && access(path, F_OK) == 0;
+}
+
 static const char *held(struct pt_look *look, struct pt_look_thread *thread, const struct futex *futex, pt_u32 owner)
 {
     const struct pt_look_thread *holder = own_thread(thread->process, owner);
@@ -93,6 +102,10 @@ static const char *held(struct pt_look *look, struct pt_look_thread *thread, con
     }
     if (!futex->is_private)
         return pt_look_text(look, "thread %u, which is not there (any more)", owner);
+    if (!holder && has_begun_since(thread, owner)) {
+        thread->may_go_on = true;
+        return pt_look_text(look, "thread %u, which began a moment ago", owner);
+    }
     if (holder)
         thread->lost = pt_look_text(look,
                                     "its process was forked while thread %u of process %u held the mutex, and in the "
