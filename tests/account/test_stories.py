@@ -19,13 +19,13 @@ class Stories(AccountCase):
         return self.report_of(processes, events)["stages"][0]
 
     def report_of(self, processes, events):
-        """A report about processes ({pid: (parent, [tid, ...])}) and events [(start, duration, who, what)]."""
+        """A report about processes ({pid: (parent, [tid, ...])}) and events [(start, duration or None, who, what)]."""
         lines = ["proftrace-text 1 start_realtime_ns=1705320000000000000"]
         for pid, (ppid, tids) in processes.items():
             lines.append(PROCESS.format(pid=pid, ppid=ppid, parent=f"parent_trace_id={ppid:#x}" if ppid in processes else ""))
             lines += [f"thread {pid}/{tid} slot={slot} life=1 start=0.000000000" for slot, tid in enumerate(tids)]
-        for start, duration, who, what in sorted(events, key=lambda event: event[0] + event[1]):
-            lines.append(f"{start:.9f} +{duration:.9f} {who} {what}")
+        for start, duration, who, what in sorted(events, key=lambda event: event[0] + (event[1] or 0)):
+            lines.append(f"{start:.9f} {'' if duration is None else f'+{duration:.9f} '}{who} {what}")
         run = tempfile.mkdtemp(dir=self.folder)
         story = run + ".pt.txt"
         with open(story, "w", encoding="utf-8") as file:
@@ -196,6 +196,26 @@ class Stories(AccountCase):
         stage = self.tell({100: (1, [100])}, [(0.007 * i, 0.005, "100/100", f'proc_system status=0x0 command="{name}"') for i, name in enumerate(names)])
         row = next(row for row in stage["commands"] if row["command"] == "ffmpeg")
         self.assertEqual((row["waits"], round(row["total_s"], 6)), (10, 0.05))
+
+    def test_a_known_range_beyond_the_most_names(self):
+        """A range per iteration, each with a name of its own, and two in each that are the same."""
+        events = []
+        for i in range(5000):
+            at = 0.001 * i
+            events += [(at, None, "100/100", f'range_begin name="iteration {i}"'), (at + 0.0001, None, "100/100", 'range_begin name="forward"'),
+                       (at + 0.0003, None, "100/100", "range_end"), (at + 0.0008, None, "100/100", "range_end")]
+        rows = {row["name"]: (row["calls"], round(row["total_s"], 6)) for row in self.tell({100: (1, [100])}, events)["ranges"]}
+        self.assertEqual(rows["forward"], (5000, 1.0))
+        self.assertEqual(rows["(other ranges)"][0], 5000 - 4095)
+
+    def test_thousands_of_ranges_are_open_at_once(self):
+        """A server's requests, each a range that another thread closes; as many again are never closed."""
+        events = []
+        for i in range(3000):
+            events += [(0.0001 * i, None, "100/100", f'range_open name="request" id={i + 1}'), (2 + 0.0001 * i, None, "100/101", f"range_close id={i + 1}")]
+            events.append((1 + 0.0001 * i, None, "100/100", f'range_open name="lost" id={100000 + i}'))
+        rows = {row["name"]: row["calls"] for row in self.tell({100: (1, [100, 101])}, events)["ranges"]}
+        self.assertEqual(rows, {"request": 3000, "lost": 3000})
 
 
 if __name__ == "__main__":

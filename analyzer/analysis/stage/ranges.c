@@ -18,16 +18,11 @@
 #include "profile/histogram.h"
 #include "util/hash.h"
 #include "util/whole.h"
+#include "open_ranges.h"
 
-enum {
-    MAX_DEPTH = 1 << 16,
-    MAX_RECURSION = 64,
-    MAX_NAMES = 4096,
-    MAX_ROWS = 50,
-    MAX_OVERLAPPING = 1024,
-    MAX_HOURS = 4096
-};
+enum { MAX_DEPTH = 1 << 16, MAX_RECURSION = 64, MAX_NAMES = 4096, MAX_ROWS = 50, MAX_HOURS = 4096 };
 #define HOUR_NS 3600000000000
+static const char others[] = "(other ranges)";
 
 struct range {
     const char *name;
@@ -43,12 +38,6 @@ struct range {
 struct open_range {
     pt_u32 range;
     pt_i64 start_ns, inner_ns;
-};
-
-struct overlapping_range {
-    pt_u64 id;
-    const struct pt_process *process;
-    struct open_range open;
 };
 
 struct user_thread {
@@ -87,10 +76,7 @@ struct ranges {
     struct pt_map by_name;   /* stage, interned name -> index, plus 1 */
     struct pt_intern names;
     struct stage_steps *stages;
-    struct {
-        PT_VEC(struct overlapping_range);
-    } overlapping;        /* that are open now */
-    pt_i64 full_until_ns; /* when the first of them ends with its process; 0 = there was room */
+    struct pt_open_ranges overlapping;
 };
 
 static void begin(void *state, struct pt_profile *profile)
@@ -125,18 +111,21 @@ static const char *family_of(struct ranges *ranges, const char *text)
 {
     const char *hash = strrchr(text, '#');
     char family[256];
-    if (!hash || !hash[1] || hash[1 + strspn(hash + 1, "0123456789")] || (size_t)(hash - text) > sizeof family - 3)
-        return pt_intern_text(&ranges->names, text);
-    snprintf(family, sizeof family, "%.*s#*", (int)(hash - text), text);
-    return pt_intern_text(&ranges->names, family);
+    if (hash && hash[1] && !hash[1 + strspn(hash + 1, "0123456789")] && (size_t)(hash - text) <= sizeof family - 3) {
+        snprintf(family, sizeof family, "%.*s#*", (int)(hash - text), text);
+        text = family;
+    }
+    return ranges->n < MAX_NAMES ? pt_intern_text(&ranges->names, text) : pt_intern_known(&ranges->names, text);
 }
 
 static pt_u32 range_of(struct ranges *ranges, pt_u32 stage, const char *text)
 {
-    const char *name = ranges->n < MAX_NAMES ? family_of(ranges, text ? text : "(unknown)") : NULL;
+    const char *name = family_of(ranges, text ? text : "(unknown)");
+    if (ranges->n >= MAX_NAMES && !pt_map_find(&ranges->by_name, pt_hash_pair((uintptr_t)name, stage)))
+        name = NULL;
     pt_u64 *slot = pt_map_at(&ranges->by_name, pt_hash_pair((uintptr_t)name, stage));
     if (!*slot) {
-        pt_vec_push(ranges, ((struct range){.name = name ? name : "(other ranges)", .stage = stage}));
+        pt_vec_push(ranges, ((struct range){.name = name ? name : others, .stage = stage}));
         ranges->items[ranges->n - 1].durations = pt_calloc(1, sizeof(struct pt_histogram));
         *slot = ranges->n;
     }
@@ -214,57 +203,39 @@ static void pop(struct ranges *ranges, struct user_thread *thread, pt_i64 end_ns
 
 /* ---- ranges that overlap ---- */
 
-static void end_overlapping(struct ranges *ranges, const struct open_range *open, pt_i64 end_ns)
+static void end_overlapping(void *context, const struct pt_open_range *open, pt_i64 end_ns)
 {
+    struct ranges *ranges = context;
     const pt_i64 ns = end_ns > open->start_ns ? end_ns - open->start_ns : 0;
     ranges->items[open->range].overlaps = true;
     ranges->items[open->range].total_ns += ns;
     add_call(ranges, open->range, end_ns, ns);
 }
 
-/* Those of ended processes nobody closes any more, and later ones would have no room. */
-static void end_with_processes(struct ranges *ranges, const struct pt_event *e)
-{
-    if (e->start_ns < ranges->full_until_ns)
-        return;
-    ranges->full_until_ns = INT64_MAX;
-    size_t n = 0;
-    for (size_t i = 0; i < ranges->overlapping.n; i++) {
-        const struct overlapping_range range = ranges->overlapping.items[i];
-        const pt_i64 end_ns = range.process->end_ns;
-        if (end_ns < e->start_ns && range.process != e->process) {
-            end_overlapping(ranges, &range.open, end_ns);
-            continue;
-        }
-        ranges->overlapping.items[n++] = range;
-        ranges->full_until_ns = end_ns < ranges->full_until_ns ? end_ns : ranges->full_until_ns;
-    }
-    ranges->overlapping.n = n;
-}
-
 static void open_overlapping(struct ranges *ranges, const struct pt_event *e, pt_u32 stage)
 {
-    if (ranges->overlapping.n >= MAX_OVERLAPPING)
-        end_with_processes(ranges, e);
-    if (ranges->overlapping.n >= MAX_OVERLAPPING)
-        return;
-    const struct open_range open = {range_of(ranges, stage, pt_process_string(e->process, e->aux)), e->start_ns, 0};
-    pt_vec_push(&ranges->overlapping, ((struct overlapping_range){pt_event_as(e, range_open)->id, e->process, open}));
-    if (e->process->end_ns < ranges->full_until_ns)
-        ranges->full_until_ns = e->process->end_ns;
+    const struct pt_open_range open = {.process = e->process,
+                                       .id = pt_event_as(e, range_open)->id,
+                                       .range = range_of(ranges, stage, pt_process_string(e->process, e->aux)),
+                                       .start_ns = e->start_ns};
+    pt_open_ranges_add(&ranges->overlapping, &open, end_overlapping, ranges);
 }
 
 static void close_overlapping(struct ranges *ranges, const struct pt_event *e)
 {
-    const pt_u64 id = pt_event_as(e, range_close)->id;
-    size_t i = ranges->overlapping.n;
-    while (i && (ranges->overlapping.items[i - 1].id != id || ranges->overlapping.items[i - 1].process != e->process))
-        i--;
-    if (!i)
+    struct pt_open_range open;
+    if (pt_open_ranges_take(&ranges->overlapping, e->process, pt_event_as(e, range_close)->id, &open))
+        end_overlapping(ranges, &open, e->start_ns);
+}
+
+static void note_not_followed(struct ranges *ranges)
+{
+    char note[160];
+    if (!ranges->overlapping.not_followed)
         return;
-    const struct open_range open = ranges->overlapping.items[i - 1].open;
-    ranges->overlapping.items[i - 1] = ranges->overlapping.items[--ranges->overlapping.n];
-    end_overlapping(ranges, &open, e->start_ns);
+    snprintf(note, sizeof note, "%llu ranges that overlap others are in no table: %d were open at once",
+             (unsigned long long)ranges->overlapping.not_followed, PT_MOST_OPEN_RANGES);
+    pt_session_note(ranges->profile->session, note);
 }
 
 /* ---- promises ---- */
@@ -282,7 +253,8 @@ static void note_promise(struct ranges *ranges, const struct pt_event *e, pt_u32
         return;
     snprintf(range, sizeof range, "%.*s", (int)(n - end), name);
     const pt_u32 index = range_of(ranges, stage, range); /* which may move them */
-    ranges->items[index].sla_ns = pt_whole_signed(counter->value * 1e9);
+    if (ranges->items[index].name != others)
+        ranges->items[index].sla_ns = pt_whole_signed(counter->value * 1e9);
 }
 
 /* ---- events ---- */
@@ -465,8 +437,8 @@ static void finish(void *state, struct pt_profile *profile)
         free(thread->open.items);
         free(thread);
     }
-    for (size_t i = 0; i < ranges->overlapping.n; i++)
-        end_overlapping(ranges, &ranges->overlapping.items[i].open, ranges->overlapping.items[i].process->end_ns);
+    note_not_followed(ranges);
+    pt_open_ranges_fini(&ranges->overlapping, end_overlapping, ranges);
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         table_of_hours(ranges, stage, &profile->metrics); /* before they are sorted: hours know them by number */
     if (ranges->n)
@@ -485,7 +457,6 @@ static void finish(void *state, struct pt_profile *profile)
     free(ranges->stages);
     pt_map_fini(&ranges->by_thread);
     pt_map_fini(&ranges->by_name);
-    free(ranges->overlapping.items);
     pt_intern_fini(&ranges->names);
 }
 
