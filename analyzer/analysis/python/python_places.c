@@ -11,6 +11,8 @@
 #include "facts/state.h"
 #include "facts/workers.h"
 #include "util/auto.h"
+#include "util/hash.h"
+#include "util/map.h"
 #include "util/mem.h"
 
 enum { MOST_STACKS = 400 };
@@ -62,23 +64,19 @@ struct place {
 
 struct found {
     PT_VEC(struct place);
+    struct pt_map by_place; /* function, file, line and part -> index + 1 */
 };
-
-static bool is_at(const struct place *place, const struct pt_stack_frame *own, pt_u64 part)
-{
-    return place->own.function == own->function && place->own.file == own->file && place->own.line == own->line &&
-           place->part == part;
-}
 
 static void add_place(struct found *found, const struct pt_place_sum *sum, const struct pt_stack_frame *own)
 {
-    size_t i = 0;
-    while (i < found->n && !is_at(&found->items[i], own, sum->b))
-        i++;
-    if (i == found->n)
+    const pt_u64 code = pt_hash_pair((uintptr_t)own->function, (uintptr_t)own->file);
+    pt_u64 *index = pt_map_at(&found->by_place, pt_hash_pair(code, (pt_u64)own->line << 8 | sum->b));
+    if (!*index) {
         pt_vec_push(found, ((struct place){.own = *own, .part = sum->b}));
-    found->items[i].s += sum->s;
-    found->items[i].main_s += sum->main_s;
+        *index = found->n;
+    }
+    found->items[*index - 1].s += sum->s;
+    found->items[*index - 1].main_s += sum->main_s;
 }
 
 static int by_time_of_place(const void *a, const void *b)
@@ -119,7 +117,7 @@ static void keep(struct pt_profile *profile, pt_u32 stage, const struct sums *su
 {
     PT_AUTO(pt_freep) bool *wait_for_waiters = pt_wait_for_waiters(profile->session);
     struct found found = {0};
-    for (size_t i = 0; i < sums->n && i < MOST_STACKS; i++) {
+    for (size_t i = 0; i < sums->n; i++) {
         struct pt_stack_frame frames[PT_STACK_FRAMES];
         const struct pt_process *process = sums->items[i]->process;
         const pt_u32 n = pt_python_stack(process, sums->items[i]->stack, &profile->stacks.texts, frames);
@@ -127,12 +125,14 @@ static void keep(struct pt_profile *profile, pt_u32 stage, const struct sums *su
         if (!own)
             continue;
         add_place(&found, sums->items[i], own);
-        add_stack(profile, stage, sums->items[i], !wait_for_waiters[process->index], frames, n);
+        if (i < MOST_STACKS)
+            add_stack(profile, stage, sums->items[i], !wait_for_waiters[process->index], frames, n);
     }
     if (found.n)
         qsort(found.items, found.n, sizeof *found.items, by_time_of_place);
     add_rows(&profile->metrics, stage, &found);
     free(found.items);
+    pt_map_fini(&found.by_place);
 }
 
 static void finish_stage(struct pt_profile *profile, pt_u32 stage)

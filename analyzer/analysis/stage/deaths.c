@@ -85,8 +85,7 @@ static void event(void *state, const struct pt_event *e)
 struct row {
     const char *process, *exit;
     pt_u32 pid;
-    double lived_s;
-    struct pt_value last_calls;
+    struct pt_value lived_s, last_calls;
 };
 
 static const struct pt_column columns[] = {
@@ -118,7 +117,7 @@ static void put_calls(struct pt_str *out, const struct pt_process *process, cons
     }
     for (int i = n; i-- > 0;)
         put_call(out, shown[i]);
-    if (n)
+    if (n && !pt_process_end_is_open(process))
         pt_str_printf(out, "; then none for %s", pt_fmt_duration(process->end_ns - shown[0]->end_ns).text);
 }
 
@@ -133,7 +132,8 @@ static void add_row(struct pt_profile *profile, struct pt_rows *rows, const stru
                           .process = pt_process_name(profile, process),
                           .pid = process->pid,
                           .exit = pt_metrics_text(&profile->metrics, exit),
-                          .lived_s = (double)(process->end_ns - process->start_ns) / 1e9,
+                          .lived_s = pt_process_end_is_open(process) ? pt_unknown("when it ended is not known")
+                                                                     : pt_seconds(process->end_ns - process->start_ns),
                           .last_calls = text.n ? pt_text(pt_metrics_text(&profile->metrics, pt_str_text(&text)))
                                                : pt_unknown("no call of it was recorded"),
                       });

@@ -30,11 +30,14 @@ struct last_thread {
     const char *open[MAX_DEPTH];
     pt_i64 step, epoch; /* -1 = it noted none */
     pt_u32 holes;       /* that were passed */
+    bool was_away;      /* it had been silent for longest, and what was known of it is forgotten */
 };
+
+enum { AWAY = 255 };
 
 struct last_process {
     struct last_thread threads[MAX_THREADS];
-    pt_u8 *place_of; /* of a thread of the process, plus 1; 0 = none */
+    pt_u8 *place_of; /* of a thread of the process, plus 1; 0 = none, AWAY = not any more */
 };
 
 struct last_moments {
@@ -81,11 +84,11 @@ static struct last_thread *place_for(struct last_process *process)
 static struct last_thread *thread_of(struct last_process *process, const struct pt_event *e)
 {
     pt_u8 *place = &process->place_of[e->thread->index];
-    if (!*place) {
+    if (!*place || *place == AWAY) {
         struct last_thread *thread = place_for(process);
         if (thread->thread)
-            process->place_of[thread->thread->index] = 0;
-        *thread = (struct last_thread){.thread = e->thread, .step = -1, .epoch = -1};
+            process->place_of[thread->thread->index] = AWAY;
+        *thread = (struct last_thread){.thread = e->thread, .step = -1, .epoch = -1, .was_away = *place == AWAY};
         *place = (pt_u8)(thread - process->threads + 1);
     }
     return &process->threads[*place - 1];
@@ -205,6 +208,7 @@ static struct pt_value before_end(const struct pt_process *process, pt_i64 at_ns
 }
 
 static const char *const lost = "events that could say so are lost";
+static const char *const forgotten = "it was silent for longer than 64 others";
 
 static bool lacks_events(const struct last_thread *thread)
 {
@@ -218,6 +222,8 @@ static struct pt_value within(struct pt_metrics *metrics, const struct last_thre
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     if (lacks_events(thread))
         return pt_unknown(lost);
+    if (thread->was_away)
+        return pt_unknown(forgotten);
     for (pt_u32 i = 0; i < thread->depth && i < MAX_DEPTH; i++)
         pt_str_printf(&text, "%s%s", i ? " > " : "", thread->open[i]);
     return thread->depth ? pt_text(pt_metrics_text(metrics, pt_str_text(&text)))
@@ -227,7 +233,7 @@ static struct pt_value within(struct pt_metrics *metrics, const struct last_thre
 static struct pt_value number(const struct last_thread *thread, pt_i64 number)
 {
     if (number < 0)
-        return pt_unknown(lacks_events(thread) ? lost : "the thread said none");
+        return pt_unknown(lacks_events(thread) ? lost : thread->was_away ? forgotten : "the thread said none");
     return pt_integer((pt_u64)number);
 }
 
@@ -245,7 +251,8 @@ static int by_last_event(const void *a, const void *b)
 static void add_threads(struct pt_profile *profile, struct pt_rows *rows, const struct pt_process *process,
                         const struct last_process *last)
 {
-    for (const struct last_thread *at = last->threads; at < last->threads + SHOWN_THREADS && at->thread; at++)
+    const struct last_thread *at = last->threads;
+    for (; at < last->threads + SHOWN_THREADS && at->thread; at++)
         pt_rows_add(rows, &(struct thread_row){
                               .process = pt_process_name(profile, process),
                               .pid = process->pid,
@@ -257,6 +264,8 @@ static void add_threads(struct pt_profile *profile, struct pt_rows *rows, const 
                               .epoch = number(at, at->epoch),
                               .within = within(&profile->metrics, at),
                           });
+    for (; at < last->threads + MAX_THREADS && at->thread; at++)
+        rows->table->rows_left_out++;
 }
 
 /* The last one first: where a table is cut, the old ones are left out. */

@@ -17,7 +17,7 @@
 #include "profile/process_name.h"
 #include "operator_sums.h"
 
-enum { MOST_OPERATORS = 100, MOST_WINDOWS = 200 };
+enum { MOST_OPERATORS = 100, MOST_WINDOWS = 200, MOST_PROBLEMS = 50 };
 
 struct seen_window {
     const char *name, *file, *problem; /* file, problem: NULL = none */
@@ -33,6 +33,7 @@ struct stage_sums {
     pt_i64 operators_ns, gpu_ns; /* self time of all: shares are of it */
     bool has_memory, has_shapes, has_gpu;
     pt_u32 first_epoch, last_epoch; /* 0 = no window is of an epoch */
+    pt_u32 n_windows, n_problems;   /* ever */
 };
 
 struct operators {
@@ -58,9 +59,11 @@ static const char *name_of(struct pt_metrics *metrics, const struct pt_torch_win
     return window->kind == PT_TORCH_EPOCH ? pt_metrics_format(metrics, "epoch %u, %s", window->epoch, steps) : steps;
 }
 
+/* Those with a problem do not lose their places to the others, nor the other way round. */
 static void add_window(struct operators *operators, const struct seen_window *window)
 {
-    if (operators->windows.n < MOST_WINDOWS)
+    struct stage_sums *stage = &operators->stages[window->stage];
+    if (window->problem ? stage->n_problems++ < MOST_PROBLEMS : stage->n_windows++ < MOST_WINDOWS)
         pt_vec_push(&operators->windows, *window);
 }
 
@@ -312,7 +315,7 @@ static const struct pt_column window_columns[] = {
     PT_COLUMN(struct window_row, problem, TEXT, "Problem"),
     PT_COLUMN(struct window_row, file, TEXT, "File"),
 };
-static const struct pt_table_kind windows_kind = {PT_VIEW_profiler_windows, .most = MOST_WINDOWS,
+static const struct pt_table_kind windows_kind = {PT_VIEW_profiler_windows, .most = MOST_WINDOWS + MOST_PROBLEMS,
                                                   PT_COLUMNS(window_columns)};
 
 static int by_stage_and_time(const void *a, const void *b)
@@ -395,7 +398,9 @@ static void add_windows(struct operators *operators)
         if (window->stage != stage)
             rows = pt_rows(&profile->metrics, pt_scope_stage(stage = window->stage), &windows_kind);
         const struct window_row row = row_of(profile, window);
+        const struct stage_sums *all = &operators->stages[stage];
         pt_rows_add(&rows, &row);
+        rows.table->rows_left_out = all->n_windows + all->n_problems - rows.table->n_rows;
     }
 }
 

@@ -14,6 +14,7 @@
 #include "frames.h"
 
 enum { MOST_SUMS = 200000 };
+static const char no_place[] = "no place in Python was recorded for it";
 
 void pt_python_places_open(struct pt_python_places *places, pt_u32 n_threads)
 {
@@ -30,7 +31,9 @@ void pt_python_places_close(struct pt_python_places *places)
 
 void pt_python_places_note(struct pt_python_places *places, const struct pt_event *event, pt_u32 thread)
 {
-    places->pending[thread] = (struct pt_pending_place){event->aux, pt_event_as(event, python_place)->stands_for_ns};
+    const pt_u64 stands_for_ns = pt_event_as(event, python_place)->stands_for_ns;
+    if (stands_for_ns) /* else it is that of a sampled allocation, or of a phase, and no call's */
+        places->pending[thread] = (struct pt_pending_place){event->aux, stands_for_ns};
 }
 
 /* ---- sums ---- */
@@ -160,7 +163,7 @@ struct pt_value pt_python_place_of_stack(struct pt_profile *profile, const struc
     const pt_u32 n = pt_python_stack(process, stack, &profile->stacks.texts, frames);
     const struct pt_stack_frame *own = pt_python_own_frame(frames, n);
     return own ? pt_text(pt_python_place_text(&profile->metrics, own->file, own->line, own->function))
-               : pt_unknown(NULL);
+               : pt_unknown(no_place);
 }
 
 const struct pt_place_sum *pt_python_heaviest_place(const struct pt_python_places *places,
@@ -175,5 +178,5 @@ struct pt_value pt_python_place_of(const struct pt_python_places *places, struct
                                    enum pt_place_subject subject, pt_u64 a, pt_u64 b)
 {
     const struct pt_place_sum *sum = pt_python_heaviest_place(places, subject, a, b);
-    return sum ? pt_python_place_of_stack(profile, sum->process, sum->stack) : pt_unknown(NULL);
+    return sum ? pt_python_place_of_stack(profile, sum->process, sum->stack) : pt_unknown(no_place);
 }
