@@ -162,6 +162,31 @@ static void markdown_stays_below_its_limit(void **state)
     pt_doc_free(doc);
 }
 
+/* A long name, a narrow terminal and a stage that did not run: its status is cut, and nothing is wider than memory. */
+static void a_skipped_stage_fits_into_its_line(void **state)
+{
+    (void)state;
+    struct pt_doc_stage ran = {.name = "extract_features_of_2025", .status = "failed", .reason = {0}},
+                        skipped = {.name = "train_on_all_the_features", .status = "skipped", .was_skipped = true};
+    struct pt_session session = {0};
+    const struct pt_profile profile = {.session = &session};
+    for (pt_u32 width = 40; width < 90; width += 10) {
+        struct pt_doc *doc = pt_doc_new();
+        const struct pt_render_options options = {.width = width};
+        struct pt_str text = {0};
+        skipped.reason = pt_cell(PT_SHOW_TEXT, pt_text("extract_features_of_2025 failed"));
+        doc->profile = &profile;
+        doc->verdict = "It failed.";
+        pt_vec_push(&doc->stages, &ran);
+        pt_vec_push(&doc->stages, &skipped);
+        pt_render_text(doc, &options, &text);
+        assert_true(text.n < 2000);
+        assert_non_null(strstr(text.text, width < 80 ? "skipp" : "skipped: extract"));
+        pt_str_fini(&text);
+        pt_doc_free(doc);
+    }
+}
+
 /* What is about memory promises no seconds, and is shown; nobody begins with a hundredth of the run. */
 static void small_findings_are_counted_not_shown(void **state)
 {
@@ -196,6 +221,7 @@ int main(void)
         cmocka_unit_test(narrow_tables_lose_columns_from_the_right),
         cmocka_unit_test(unknown_values_are_null_with_a_reason),
         cmocka_unit_test(markdown_stays_below_its_limit),
+        cmocka_unit_test(a_skipped_stage_fits_into_its_line),
         cmocka_unit_test(small_findings_are_counted_not_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

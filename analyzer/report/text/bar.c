@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <math.h>
 
+#include "facts/wait_kind.h"
 #include "util/auto.h"
 #include "util/text/width.h"
 
@@ -25,8 +26,9 @@ void pt_text_rank_parts(const struct pt_bar *bar, pt_u32 *ret_parts)
 /* The nearest of a terminal's 256 colours to those of the page. */
 static int color_of(pt_u32 part)
 {
-    static const unsigned char colors[] = {67,  110, 214, 130, 221, 133, 166, 254, 89,
-                                           168, 251, 245, 30,  97,  35,  115, 186, 244};
+    static const unsigned char colors[] = {67,  110, 214, 130, 221, 133, 166, 254, 89,  168,
+                                           251, 245, 64,  30,  97,  35,  115, 72,  186, 244};
+    _Static_assert(sizeof colors == PT_PART__COUNT, "each part has a colour, the one that it has in svg.css");
     return part && part <= sizeof colors ? colors[part - 1] : 244;
 }
 

@@ -115,6 +115,13 @@ static struct columns columns_of(const struct pt_text_out *t, const struct pt_do
     return c;
 }
 
+/* The last column: it has what is left of the line, and its own width where that is less. */
+static void put_status(const struct pt_text_out *t, const char *status, pt_u32 used, const struct columns *c)
+{
+    put_cut(t, status, width_of(t) > used + c->status ? width_of(t) - used : c->status, false);
+    end_line(t);
+}
+
 static void put_stage(const struct pt_text_out *t, const struct pt_doc_stage *stage, const struct columns *c)
 {
     const char *reason = pt_cell_text(stage->reason);
@@ -125,8 +132,7 @@ static void put_stage(const struct pt_text_out *t, const struct pt_doc_stage *st
     pt_text_spaces(t, 2);
     if (stage->was_skipped) {
         pt_text_spaces(t, c->time + 2 + c->share + 2);
-        put_cut(t, pt_str_text(&status), width_of(t) - MARGIN - c->name - c->time - c->share - 6, false);
-        end_line(t);
+        put_status(t, pt_str_text(&status), MARGIN + c->name + 2 + c->time + 2 + c->share + 2, c);
         return;
     }
     put_cell(t, stage->duration, c->time);
@@ -143,8 +149,7 @@ static void put_stage(const struct pt_text_out *t, const struct pt_doc_stage *st
     pt_text_spaces(t, 2);
     const pt_u32 used =
         MARGIN + c->name + 2 + c->time + 2 + c->share + 2 + (c->bar ? c->bar + 2 : 0) + c->parts + 2 + c->peak + 2;
-    put_cut(t, pt_str_text(&status), width_of(t) > used + c->status ? width_of(t) - used : c->status, false);
-    end_line(t);
+    put_status(t, pt_str_text(&status), used, c);
 }
 
 static int by_duration(const void *a, const void *b)
