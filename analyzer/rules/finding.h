@@ -103,8 +103,8 @@ struct pt_finding {
     pt_u32 n_rows;
 };
 
-/* Problems, the largest gain first, but what other programs took behind those; then observations, the largest time
- * first. */
+/* Problems, errors first, then by gain, but what other programs took and what others explain behind those; then
+ * observations, the largest time first. */
 struct pt_findings {
     PT_VEC(struct pt_finding);
 };

@@ -93,9 +93,10 @@ void pt_html_findings(struct pt_str *out, const struct pt_doc *doc)
     if (!doc->findings.n)
         pt_str_add(out, doc->observations.n ? "<p>" PT_DOC_NO_KNOWN_PROBLEM ".</p>" : "<p>" PT_DOC_NO_PROBLEM "</p>");
     else
-        pt_str_add(out, "<p class=\"note\">Largest possible gain first. Gains are upper bounds, what was measured and "
-                        "a tenth more; they may overlap. A number "
-                        "below a bar is the finding that lies in that part.</p>");
+        pt_str_add(out, "<p class=\"note\">What went wrong first, then by possible gain; what other programs took, and "
+                        "what another finding says more exactly, further down. Gains are upper bounds, what was "
+                        "measured and a tenth more; they may overlap. A number below a bar is the finding that lies in "
+                        "that part.</p>");
     for (size_t i = 0; i < doc->findings.n && i < MOST_FINDINGS; i++)
         put_finding(out, &doc->findings.items[i]);
     if (doc->findings.n > MOST_FINDINGS)

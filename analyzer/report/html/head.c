@@ -171,9 +171,18 @@ static bool uses_gpu(const struct pt_doc *doc)
     return false;
 }
 
+/* Not that of the first one: errors come before it, whatever they cost. */
+static double largest_gain_s(const struct pt_doc *doc)
+{
+    double most = 0;
+    for (size_t i = 0; i < doc->findings.n; i++)
+        most = fmax(most, doc->findings.items[i].of->gain_upper_s);
+    return most;
+}
+
 static void put_findings_card(struct pt_str *out, const struct pt_doc *doc)
 {
-    const double gain_s = doc->findings.n ? doc->findings.items[0].of->gain_upper_s : NAN;
+    const double gain_s = largest_gain_s(doc);
     open_card(out, "Findings");
     pt_str_printf(out, "%zu", doc->findings.n);
     middle_card(out);
