@@ -21,6 +21,8 @@
 enum { MOST_BINS = 744 };
 /* Of a run that is not longer, the events say it better. */
 enum { LEAST_MINUTES = 3 };
+/* Of an interval: a rest that is shorter says no rate. */
+enum { LEAST_PART = 10 };
 
 enum detail { DETAIL_ALL, DETAIL_PART, DETAIL_NONE };
 static const char *const details[] = {"all", "part", "none"};
@@ -32,10 +34,11 @@ struct bin {
     enum detail detail;
 };
 
+/* The last one ends with the stage: it is shorter, or a little longer. */
 struct bins {
     struct bin *items;
     pt_u32 n;
-    pt_i64 start_ns, width_ns;
+    pt_i64 start_ns, width_ns, end_ns;
 };
 
 /* ---- parts of totals ---- */
@@ -46,11 +49,34 @@ static pt_u32 bin_at(const struct bins *bins, pt_i64 at_ns)
     return index < bins->n ? (pt_u32)index : bins->n - 1;
 }
 
-/* Share `i` of `n` equal ones, so that all of them are the whole. */
-static pt_u64 share(pt_u64 whole, pt_u32 i, pt_u32 n)
+static pt_i64 start_of(const struct bins *bins, pt_u32 i)
+{
+    return bins->start_ns + i * bins->width_ns;
+}
+
+static pt_i64 end_of(const struct bins *bins, pt_u32 i)
+{
+    return i + 1 < bins->n ? start_of(bins, i + 1) : bins->end_ns;
+}
+
+static pt_i64 length_of(const struct bins *bins, pt_u32 i)
+{
+    return end_of(bins, i) - start_of(bins, i);
+}
+
+/* A part of an interval's time; all of them together are `length_ns`. */
+struct span {
+    pt_i64 from_ns, until_ns, length_ns;
+};
+
+/* Its share of the whole, so that all of them are the whole. */
+static pt_u64 share(pt_u64 whole, const struct span *span)
 {
     const unsigned __int128 wide = whole;
-    return (pt_u64)(wide * (i + 1) / n - wide * i / n);
+    const pt_u64 length = (pt_u64)span->length_ns;
+    if (!length)
+        return whole;
+    return (pt_u64)(wide * (pt_u64)span->until_ns / length - wide * (pt_u64)span->from_ns / length);
 }
 
 static bool moves(enum pt_call_class class, enum pt_call_class which)
@@ -85,13 +111,14 @@ static void add_part(void *context, const struct pt_interval *interval)
     const pt_u32 first = bin_at(bins, interval->from_ns),
                  last =
                      bin_at(bins, interval->until_ns > interval->from_ns ? interval->until_ns - 1 : interval->until_ns);
+    const pt_i64 length = interval->until_ns - interval->from_ns;
     for (pt_u32 i = first; i <= last; i++) {
-        const pt_u32 n = last - first + 1, k = i - first;
+        const struct span span = {i == first ? 0 : start_of(bins, i) - interval->from_ns,
+                                  i == last ? length : end_of(bins, i) - interval->from_ns, length};
         const struct pt_kind_totals *whole = &interval->totals;
-        const struct pt_kind_totals part = {share(whole->calls, k, n), share(whole->errors, k, n),
-                                            share(whole->bytes, k, n), share(whole->ns, k, n)};
+        const struct pt_kind_totals part = {share(whole->calls, &span), share(whole->errors, &span),
+                                            share(whole->bytes, &span), share(whole->ns, &span)};
         struct bin *bin = &bins->items[i];
-        const pt_i64 length = interval->until_ns - interval->from_ns;
         if (interval->kind == PT_INTERVAL_OF_HEAP) {
             bin->allocs += part.calls;
             bin->allocated_bytes += part.bytes;
@@ -109,8 +136,7 @@ static void add_gap(void *context, pt_i64 from_ns, pt_i64 until_ns)
     const struct bins *bins = context;
     const pt_u32 first = bin_at(bins, from_ns), last = bin_at(bins, until_ns);
     for (pt_u32 i = first; i <= last; i++) {
-        const pt_i64 start = bins->start_ns + i * bins->width_ns;
-        const bool is_whole = from_ns <= start && until_ns >= start + bins->width_ns;
+        const bool is_whole = from_ns <= start_of(bins, i) && until_ns >= end_of(bins, i);
         if (bins->items[i].detail != DETAIL_NONE)
             bins->items[i].detail = is_whole ? DETAIL_NONE : DETAIL_PART;
     }
@@ -143,10 +169,11 @@ static void add_table(struct pt_profile *profile, pt_u32 stage, const struct bin
     struct pt_rows rows = pt_rows(&profile->metrics, pt_scope_stage(stage), &by_minute);
     for (pt_u32 i = 0; i < bins->n; i++) {
         const struct bin *bin = &bins->items[i];
-        const pt_i64 known_ns = bin->coarsest_ns > bins->width_ns ? bin->coarsest_ns : bins->width_ns;
+        const pt_i64 length_ns = length_of(bins, i);
+        const pt_i64 known_ns = bin->coarsest_ns > length_ns ? bin->coarsest_ns : length_ns;
         pt_rows_add(&rows, &(struct row){
                                .at_s = (double)(i * bins->width_ns) / 1e9,
-                               .seconds = (double)bins->width_ns / 1e9,
+                               .seconds = (double)length_ns / 1e9,
                                .calls = bin->calls,
                                .errors = bin->errors,
                                .read_bytes = bin->read_bytes,
@@ -166,16 +193,15 @@ static void add_table(struct pt_profile *profile, pt_u32 stage, const struct bin
 
 static void note_what_is_gone(struct pt_profile *profile, pt_u32 stage, const struct bins *bins)
 {
-    pt_u32 gone = 0;
+    pt_i64 gone_ns = 0;
     for (pt_u32 i = 0; i < bins->n; i++)
-        gone += bins->items[i].detail == DETAIL_NONE;
-    if (!gone)
+        gone_ns += bins->items[i].detail == DETAIL_NONE ? length_of(bins, i) : 0;
+    if (!gone_ns)
         return;
     PT_AUTO(pt_freep)
-    char *note =
-        pt_asprintf("%s: of %s of its time there are only totals, by %s: the table \"Totals by time\" says of which",
-                    profile->stages.items[stage].name, pt_fmt_duration(gone * bins->width_ns).text,
-                    pt_fmt_duration(bins->width_ns).text);
+    char *note = pt_asprintf(
+        "%s: of %s of its time there are only totals, by %s: the table \"Totals by time\" says of which",
+        profile->stages.items[stage].name, pt_fmt_duration(gone_ns).text, pt_fmt_duration(bins->width_ns).text);
     pt_session_note(profile->session, note);
 }
 
@@ -203,14 +229,22 @@ static pt_i64 width_of(pt_i64 minute_ns, pt_i64 wall_ns)
     return wall_ns / width < MOST_BINS ? width : wall_ns / (MOST_BINS - 1);
 }
 
+/* What is left behind the last whole interval is one, unless it is too short for a rate: it belongs to that one then.
+ */
+static pt_u32 intervals_in(pt_i64 wall_ns, pt_i64 width_ns)
+{
+    const pt_i64 rest_ns = wall_ns % width_ns;
+    return (pt_u32)(wall_ns / width_ns) + (rest_ns && rest_ns >= width_ns / LEAST_PART);
+}
+
 static void derive_stage(struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_stage *one = &profile->stages.items[stage];
     const pt_i64 minute_ns = minute_of(profile, stage), wall_ns = one->end_ns - one->start_ns;
     if (!minute_ns || wall_ns / LEAST_MINUTES < minute_ns)
         return;
-    struct bins bins = {.start_ns = one->start_ns, .width_ns = width_of(minute_ns, wall_ns)};
-    bins.n = (pt_u32)(wall_ns / bins.width_ns) + 1;
+    struct bins bins = {.start_ns = one->start_ns, .width_ns = width_of(minute_ns, wall_ns), .end_ns = one->end_ns};
+    bins.n = intervals_in(wall_ns, bins.width_ns);
     bins.items = pt_calloc(bins.n, sizeof *bins.items);
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];

@@ -55,9 +55,10 @@ static bool fill(const struct pt_build *b, struct pt_chart_series *series, const
             series->values[series->n++] = value;
             is_known |= value > 0;
         }
-        if (!table)
+        if (!table || !table->n_rows)
             continue;
-        series->t_s[series->n] = start_s + (double)table->n_rows * cell(table, 0, "seconds");
+        const size_t last = table->n_rows - 1;
+        series->t_s[series->n] = start_s + cell(table, last, "at_s") + cell(table, last, "seconds");
         series->values[series->n++] = NAN;
     }
     return is_known;
