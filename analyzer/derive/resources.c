@@ -28,7 +28,7 @@ static struct pt_value value_of(double number, const char *reason)
 
 static void set_resources(struct pt_profile *profile, pt_u32 stage)
 {
-    static const struct pt_run_resource nothing = {NAN, NAN, NAN, NULL, NULL};
+    static const struct pt_run_resource nothing = {.max = NAN, .mean = NAN, .last = NAN};
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     const struct pt_stage *one = &profile->stages.items[stage];

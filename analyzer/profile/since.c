@@ -9,37 +9,53 @@
 #include "model/window.h"
 #include "open.h"
 
-/* The value of a total when the window began: the last sample before it. */
+/* The value of a total when the window began: the last one that is known before it. It counts from the start of the
+ * stage. */
 static double before_window(const double *samples, pt_u32 n_before)
 {
+    while (n_before && !isfinite(samples[n_before - 1]))
+        n_before--;
     return n_before ? samples[n_before - 1] : 0;
 }
 
-static void cut_resource(struct pt_run_resource *resource, pt_u32 n_before, pt_u32 n_left, bool is_total)
+/* The launcher's figures without samples are of the whole stage. */
+static void forget(struct pt_run_resource *resource)
+{
+    if (isfinite(resource->max) || isfinite(resource->last))
+        resource->reason = pt_window_no_counters;
+    resource->max = resource->mean = resource->last = NAN;
+}
+
+static void sum_up(struct pt_run_resource *resource, pt_u32 n_samples, bool is_total)
 {
     double max = NAN, sum = 0;
     pt_u32 n = 0;
-    if (!resource->samples) {
-        if (isfinite(resource->max) || isfinite(resource->last))
-            resource->reason = pt_window_no_counters;
-        resource->max = resource->mean = resource->last = NAN;
-        return;
-    }
-    const double base = is_total ? before_window(resource->samples, n_before) : 0;
-    memmove(resource->samples, resource->samples + n_before, n_left * sizeof *resource->samples);
-    for (pt_u32 i = 0; i < n_left; i++) {
-        resource->samples[i] -= isfinite(base) ? base : 0;
+    for (pt_u32 i = 0; i < n_samples; i++) {
         if (!isfinite(resource->samples[i]))
             continue;
         max = n && max > resource->samples[i] ? max : resource->samples[i];
         sum += resource->samples[i];
         n++;
     }
-    resource->last = n_left ? resource->samples[n_left - 1] : NAN;
+    resource->last = n_samples ? resource->samples[n_samples - 1] : NAN;
     resource->max = max;
     resource->mean = n && !is_total ? sum / n : NAN;
     if (!n && !resource->reason)
         resource->reason = "no sample was taken in the window";
+}
+
+static void cut_resource(struct pt_run_resource *resource, pt_u32 n_before, pt_u32 n_left, bool is_total)
+{
+    if (!resource->samples) {
+        forget(resource);
+        return;
+    }
+    const double base = is_total ? before_window(resource->samples, n_before) : 0;
+    resource->before = n_before && !isfinite(resource->samples[n_before - 1]) ? NAN : 0;
+    memmove(resource->samples, resource->samples + n_before, n_left * sizeof *resource->samples);
+    for (pt_u32 i = 0; i < n_left; i++)
+        resource->samples[i] -= base;
+    sum_up(resource, n_left, is_total);
 }
 
 static void cut_samples(struct pt_run_stage *stage, double cut_s)
@@ -58,6 +74,7 @@ static void cut_samples(struct pt_run_stage *stage, double cut_s)
     const pt_u32 n_left = stage->n_samples - n_before;
     for (int i = 0; i < PT_RESOURCE__COUNT; i++)
         cut_resource(&stage->resources[i], n_before, n_left, are_totals[i]);
+    stage->counted_from_s = (n_before ? stage->sample_t_s[n_before - 1] : 0) - cut_s;
     for (pt_u32 i = 0; i < n_left; i++)
         stage->sample_t_s[i] = stage->sample_t_s[n_before + i] - cut_s;
     stage->n_samples = n_left;

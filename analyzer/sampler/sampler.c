@@ -63,7 +63,7 @@ struct pt_sampler *pt_sampler_new(const struct pt_sampler_options *options, stru
         return NULL;
     }
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
-        sampler->samples.resources[i] = (struct pt_run_resource){NAN, NAN, NAN, NULL, NULL};
+        sampler->samples.resources[i] = (struct pt_run_resource){.max = NAN, .mean = NAN, .last = NAN};
     sampler->samples.cpu_percent_max = NAN;
     forget(sampler->last.values);
     sampler->merged = 1;

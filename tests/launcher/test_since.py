@@ -2,6 +2,7 @@
 """`--since`: the figures of a window are those that the program noted itself for it, on a run that goes on and on one that has ended."""
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -106,6 +107,26 @@ class Since(LauncherCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.report("--since", "10m"), self.report())
         self.assertEqual(self.proftrace("report", "run", "--since", "-1s").returncode, 2)
+
+    def test_the_first_rate_of_a_window(self):
+        """100 MiB a second all the time, and the window begins 50 ms before its first sample: what was written in the second before that
+        sample was not written in 50 ms."""
+        done = self.proftrace("run", "--no-report", "-o", "run", "--interval", "50", "--", "sleep", "0.3", text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        path = os.path.join(self.folder, "run", "run.json")
+        with open(path, encoding="utf-8") as file:
+            run = json.load(file)
+        stage = run["stages"][0]
+        run["duration_ns"] = stage["duration_ns"] = 10_050_000_000
+        times = range(1, 11)
+        stage["samples"] = {"t_ns": [t * 10**9 for t in times], "disk_write_bytes": [None if t == 7 else t * 100 * 2**20 for t in times]}
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(run, file)
+        for since in ("3.1s", "2.1s", "9.5s"):  # of the second the sample before it is not known
+            with self.subTest(since=since):
+                page = self.proftrace("report", "run", "--format", "html", "--since", since).stdout.decode()
+                self.assertEqual(re.findall(r"written: peak (.*?) at", page), ["100 MiB/s"])
+        self.assertEqual(self.report("--since", "3.1s")["stages"][0]["resources"]["disk_write_bytes"], 400 * 2**20)
 
     def test_of_a_run_that_goes_on(self):
         os.mkdir(os.path.join(self.folder, "run"), 0o700)
