@@ -80,8 +80,6 @@ static void plan_stage(struct pt_runner *runner, const struct pt_planned *planne
         stage->timeout_s = trunc(trunc(timeout_s * 1e9) / 1e6) / 1000; /* whole milliseconds */
     skip(stage,
          planned->stage->skip ? planned->stage->skip : "not reached: proftrace was killed before, or is still running");
-    if (!planned->stage->skip)
-        pt_run_take_target(run, stage->name, &planned->target);
 }
 
 /* Whether the data set and the epochs are of this run: the defaults are those of the shipped pipeline. */

@@ -296,6 +296,7 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
     };
     /* Before it runs: that it is not reached would be wrong from then on, however soon we are killed. */
     stage->start_ns = (double)progress.start_ns;
+    pt_run_take_target(&runner->run, stage->name, &planned->target);
     pt_runner_record(runner);
     const int launched = pt_launch(&what, run->sampler, &run->result, err);
     if (launched == 0)

@@ -10,11 +10,28 @@
 #include "util/map.h"
 #include "util/mem.h"
 
-static bool is_listed(const struct pt_untraced_list *list, const char *path)
+/* NULL = not known: it may be the same. */
+static bool may_be_same(const char *stage, const char *other)
+{
+    return !stage || !other || !strcmp(stage, other);
+}
+
+/* A process of the same stage saw it, too. What the launcher saw before is another stage's start of it. */
+static bool is_seen(const struct pt_untraced_list *list, const struct pt_run_untraced *one)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (!strcmp(list->items[i].path, path))
+        if (list->items[i].parent && !strcmp(list->items[i].path, one->path) &&
+            may_be_same(list->items[i].stage, one->stage))
             return true;
+    return false;
+}
+
+/* It was not started, or not in the window that is shown. */
+static bool was_skipped(const struct pt_run_info *run, const char *stage)
+{
+    for (pt_u32 i = 0; stage && i < run->n_stages; i++)
+        if (run->stages[i].name && !strcmp(run->stages[i].name, stage))
+            return run->stages[i].status && !strcmp(run->stages[i].status, "skipped");
     return false;
 }
 
@@ -54,7 +71,7 @@ void pt_untraced_list(const struct pt_session *session, const struct pt_run_info
     }
     for (pt_u32 i = 0; run && i < run->n_untraced; i++) {
         const struct pt_run_untraced *one = &run->untraced[i];
-        if (!is_listed(ret_list, one->path))
+        if (!was_skipped(run, one->stage) && !is_seen(ret_list, one) && (!stage || may_be_same(stage, one->stage)))
             add(ret_list, &texts, &index,
                 (struct pt_untraced_program){.path = one->path, .reason = one->reason, .stage = one->stage});
     }

@@ -21,8 +21,7 @@ struct pt_untraced_list {
     PT_VEC(struct pt_untraced_program);
 };
 
-/* Of one stage only, by name; NULL = of all. What only the launcher saw belongs to no stage's processes: it is listed
- * whatever the stage. */
+/* Of one stage only, by name; NULL = of all. What only the launcher saw is the command of a stage that began. */
 void pt_untraced_list(const struct pt_session *session, const struct pt_run_info *run, const char *stage,
                       struct pt_untraced_list *ret_list);
 

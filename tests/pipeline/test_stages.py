@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import signal
+import subprocess
 import time
 import unittest
 
@@ -70,6 +71,20 @@ class Endings(PipelineCase):
         self.assertEqual(outcome.code, 1, outcome)
         stage = self.assert_stages({**SKIPPED_AFTER_BUILD, "build": ("failed", "cannot enter")})["stages"][3]
         self.assertEqual(stage["reason"], f"cannot enter the directory {self.work}/there: No such file or directory")
+
+    def test_each_stage_that_started_a_static_program_has_it(self):
+        """Also where another one started the same; one that was not reached started nothing."""
+        self.write("static.c", "int main(void){return 0;}")
+        subprocess.run(["cc", "-static", "-o", "static", "static.c"], cwd=self.work, check=True)
+        static = os.path.join(self.work, "static")
+        self.pipeline([{"stage": "a", "cmd": [static]}, {"stage": "b", "cmd": [static]}, {"stage": "c", **sh(f"{static}; {static}; exit 3")},
+                       {"stage": "d", "cmd": [static]}])
+        self.assertEqual([one["stage"] for one in self.record()["untraced"]], ["a", "b"])
+        listed = [(one["exe"], one["stage"]) for one in self.report()["processes"] if not one["traced"]]
+        self.assertEqual(sorted(listed), [(static, "a"), (static, "b"), (static, "c")])
+        self.assertEqual(self.report()["trace_quality"]["untraced"], 3)
+        of_one = json.loads(self.proftrace("report", "--stage", "b", "--format", "json").stdout)
+        self.assertEqual(of_one["trace_quality"]["untraced"], 1)
 
     def test_a_stage_closes_its_output(self):
         outcome = self.pipeline(seven(build=sh("exec >&- 2>&-; sleep 0.3; exit 0")))
