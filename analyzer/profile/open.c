@@ -14,6 +14,7 @@
 #include "source/refusals.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/runs_root.h"
 #include "ends.h"
 #include "stages.h"
 
@@ -53,8 +54,8 @@ static void free_empty(struct pt_session *session)
 int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err)
 {
     run->session = pt_session_open(path, err);
-    PT_AUTO(pt_freep) char *latest = path ? NULL : pt_session_latest();
-    const char *directory = run->session ? run->session->path : path ? path : latest;
+    PT_AUTO(pt_freep) char *named = path ? pt_run_path(path) : pt_session_latest();
+    const char *directory = run->session ? run->session->path : named;
     if (is_directory(directory)) {
         struct pt_error broken = {0};
         if (pt_run_info_read(directory, &run->info, &broken) < 0 && run->session)

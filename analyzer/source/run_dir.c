@@ -197,22 +197,6 @@ static int follow_latest(struct pt_run_files *run, struct pt_error *err)
     return 0;
 }
 
-/* The bare name of a run, as `proftrace run` and `ls proftrace.data` show it, means the one in the root of runs; a
- * file or directory of that name here comes first. */
-static char *path_of(const char *run)
-{
-    struct stat status;
-    if (!run)
-        return pt_runs_root();
-    if (*run && !strchr(run, '/') && stat(run, &status) < 0 && errno == ENOENT) {
-        PT_AUTO(pt_freep) char *root = pt_runs_root();
-        PT_AUTO(pt_freep) char *in_root = pt_asprintf("%s/%s", root, run);
-        if (stat(in_root, &status) == 0)
-            return pt_strdup(in_root);
-    }
-    return pt_strdup(run);
-}
-
 static bool is_run(const char *path)
 {
     PT_AUTO(pt_freep) char *page = pt_asprintf("%s/" PT_SESSION_FILE, path);
@@ -222,7 +206,7 @@ static bool is_run(const char *path)
 
 int pt_run_files_find(const char *path, struct pt_run_files *ret_run, struct pt_error *err)
 {
-    struct pt_run_files run = {.path = pt_without_slashes(path_of(path))};
+    struct pt_run_files run = {.path = pt_without_slashes(path ? pt_run_path(path) : pt_runs_root())};
     struct stat status;
     int result;
     if (!path && stat(run.path, &status) < 0 && errno == ENOENT)

@@ -21,6 +21,7 @@
 #include "util/auto.h"
 #include "util/clock.h"
 #include "util/living_thread.h"
+#include "util/runs_root.h"
 #include "util/small_file.h"
 #include "util/text/posix_names.h"
 #include "faults.h"
@@ -413,7 +414,8 @@ static bool records_into(pt_u32 pid, const char *run)
 
 int pt_look_open_run(struct pt_look *look, const char *run, bool may_stop, struct pt_error *err)
 {
-    PT_AUTO(pt_freep) char *path = realpath(run, NULL);
+    PT_AUTO(pt_freep) char *named = pt_run_path(run);
+    PT_AUTO(pt_freep) char *path = realpath(named, NULL);
     DIR *directory = path ? opendir("/proc") : NULL;
     const struct dirent *entry;
     if (!path)

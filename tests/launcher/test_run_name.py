@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """A run named as `ls proftrace.data` shows it is found from where it was recorded, by every command that takes one."""
 import os
+import subprocess
 import unittest
 
-from launcher_case import LauncherCase
+from launcher_case import PROFTRACE, LauncherCase, clean_environment
 
 READERS = (("report",), ("stats",), ("info",), ("dump",), ("export", "--to", "chrome", "-o", "-"))
 
@@ -27,6 +28,27 @@ class RunName(LauncherCase):
     def test_in_the_root_that_the_environment_names(self):
         self.run_it("true", environment={"PROFTRACE_DIR": os.path.join(self.folder, "elsewhere")})
         self.assert_found(self.only_run("elsewhere"), PROFTRACE_DIR=os.path.join(self.folder, "elsewhere"))
+
+    def test_for_a_browser(self):
+        self.run_it("true")
+        name = self.only_run("proftrace.data")
+        shown = subprocess.Popen([PROFTRACE, "view", name], cwd=self.folder, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, shown)
+        self.assertIn(f"/runs/{name}?", shown.stdout.readline())
+
+    def test_while_it_runs(self):
+        launcher = self.start_it("sleep", "60", stdin=subprocess.DEVNULL)
+        self.wait_for_command(launcher.pid, "sleep")
+        stacks = self.wait_for(lambda: (done := self.proftrace("stacks", self.only_run("proftrace.data"))).returncode == 0 and done)
+        self.assertIn(b"sleep", stacks.stdout)
+        launcher.terminate()
+        launcher.wait()
+
+    def test_where_nothing_was_traced(self):
+        self.run_it(self.compile("int main(void){return 0;}", "-static"))
+        done = self.proftrace("report", self.only_run("proftrace.data"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"Nothing was captured", done.stdout)
 
     def test_what_lies_here_comes_first(self):
         self.run_it("true")
