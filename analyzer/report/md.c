@@ -12,7 +12,9 @@
 #include "util/text/width.h"
 #include "render.h"
 
-enum { MOST_BYTES = 58 * 1024, LONGEST_CELL = 160, LONGEST_LOG_LINE = 500 };
+/* Headings, and that something was left out, have some room of their own. */
+enum { MOST_BYTES = 58 * 1024, MOST_TRUST_BYTES = 16 * 1024, HEADINGS_BYTES = 512 };
+enum { LONGEST_CELL = 160, LONGEST_LOG_LINE = 500 };
 
 static void sanitize_cell(struct pt_str *out, const char *text)
 {
@@ -253,7 +255,7 @@ static void put_fold(struct pt_str *out, const struct pt_panel *panel, const cha
     pt_str_add(out, "\n</details>\n");
 }
 
-static void put_outcome(struct pt_str *out, const struct pt_doc *doc)
+static void put_verdict(struct pt_str *out, const struct pt_doc *doc)
 {
     if (doc->verdict) {
         put_value(out, pt_cell(PT_SHOW_TEXT, pt_text(doc->verdict)));
@@ -266,25 +268,6 @@ static void put_outcome(struct pt_str *out, const struct pt_doc *doc)
     }
     put_heading(out, "Quality", 2);
     put_lines(out, &doc->grades);
-    if (doc->failures.n)
-        put_heading(out, "Failures", 2);
-    for (size_t i = 0; i < doc->failures.n; i++)
-        put_failure(out, &doc->failures.items[i], (pt_u32)i + 1);
-    put_panel(out, doc->skipped);
-}
-
-static void put_findings(struct pt_str *out, const struct pt_doc *doc)
-{
-    const char *const nothing[] = {doc->observations.n ? PT_DOC_NO_KNOWN_PROBLEM "." : PT_DOC_NO_PROBLEM};
-    put_heading(out, doc->findings.n ? PT_DOC_FINDINGS : "Findings", 2);
-    for (size_t i = 0; i < doc->findings.n; i++)
-        put_finding(out, &doc->findings.items[i]);
-    if (!doc->findings.n)
-        put_texts(out, nothing, 1);
-    if (doc->observations.n)
-        put_heading(out, "Where time goes without a known problem", 3);
-    for (size_t i = 0; i < doc->observations.n; i++)
-        put_finding(out, &doc->observations.items[i]);
 }
 
 static void put_trace_quality(struct pt_str *out, const struct pt_doc *doc)
@@ -298,53 +281,116 @@ static void put_trace_quality(struct pt_str *out, const struct pt_doc *doc)
 
 /* ---- the whole ---- */
 
-/* A section that does not fit is left out whole: half a table would not be one. */
-static void take(struct pt_str *out, struct pt_str *section, bool *is_cut)
+struct paper {
+    struct pt_str *out;
+    size_t most_bytes;
+    bool is_cut;
+};
+
+/* A section that does not fit is left out whole: half a table would not be one. False = it was left out. */
+static bool take(struct paper *paper, struct pt_str *section)
 {
-    if (out->n + section->n > MOST_BYTES)
-        *is_cut = true;
-    else
-        pt_str_add(out, pt_str_text(section));
+    const bool fits = paper->out->n + section->n <= paper->most_bytes;
+    if (fits)
+        pt_str_add(paper->out, pt_str_text(section));
+    paper->is_cut |= !fits;
     pt_str_fini(section);
     *section = (struct pt_str){0};
+    return fits;
 }
 
-static void take_stage(struct pt_str *out, const struct pt_doc *doc, const struct pt_doc_stage *stage, bool *is_cut)
+static void say_how_many_more(struct paper *paper, size_t n)
+{
+    if (n)
+        pt_str_printf(paper->out, "... and %s more, left out for size\n\n", pt_fmt_count(n).text);
+}
+
+static void take_failures(struct paper *paper, const struct pt_doc *doc)
+{
+    struct pt_str section = {0};
+    size_t i = 0;
+    if (doc->failures.n)
+        put_heading(paper->out, "Failures", 2);
+    for (; i < doc->failures.n; i++) {
+        put_failure(&section, &doc->failures.items[i], (pt_u32)i + 1);
+        if (!take(paper, &section))
+            break;
+    }
+    say_how_many_more(paper, doc->failures.n - i);
+    put_panel(&section, doc->skipped);
+    take(paper, &section);
+}
+
+/* The first ones are those to begin with. */
+static void take_each(struct paper *paper, const struct pt_doc_finding *findings, size_t n)
+{
+    struct pt_str section = {0};
+    size_t i = 0;
+    for (; i < n; i++) {
+        put_finding(&section, &findings[i]);
+        if (!take(paper, &section))
+            break;
+    }
+    say_how_many_more(paper, n - i);
+}
+
+static void take_findings(struct paper *paper, const struct pt_doc *doc)
+{
+    const char *const nothing[] = {doc->observations.n ? PT_DOC_NO_KNOWN_PROBLEM "." : PT_DOC_NO_PROBLEM};
+    put_heading(paper->out, doc->findings.n ? PT_DOC_FINDINGS : "Findings", 2);
+    take_each(paper, doc->findings.items, doc->findings.n);
+    if (!doc->findings.n)
+        put_texts(paper->out, nothing, 1);
+    if (doc->observations.n)
+        put_heading(paper->out, "Where time goes without a known problem", 3);
+    take_each(paper, doc->observations.items, doc->observations.n);
+}
+
+static void take_stage(struct paper *paper, const struct pt_doc *doc, const struct pt_doc_stage *stage)
 {
     for (size_t i = 0; i < stage->panels.n; i++) {
         struct pt_str section = {0};
         put_fold(&section, stage->panels.items[i], doc->profile->stages.n > 1 ? stage->name : NULL);
-        take(out, &section, is_cut);
+        take(paper, &section);
     }
 }
 
-/* The slowest stage comes first: if not all fits, the most important one is there. */
-void pt_render_md(const struct pt_doc *doc, const struct pt_render_options *options, struct pt_str *out)
+static void take_tables(struct paper *paper, const struct pt_doc *doc)
 {
-    (void)options;
-    bool is_cut = false;
     struct pt_str section = {0};
-    pt_str_add(out, "# Pipeline Profile Report\n\n");
-    put_outcome(&section, doc);
-    take(out, &section, &is_cut);
-    put_findings(&section, doc);
-    take(out, &section, &is_cut);
     put_fold(&section, doc->resources, NULL);
-    take(out, &section, &is_cut);
+    take(paper, &section);
     put_panel(&section, doc->time_account);
     put_panel(&section, doc->whose_time);
-    take(out, &section, &is_cut);
+    take(paper, &section);
     for (int later = 0; later < 2; later++)
         for (size_t i = 0; i < doc->stages.n; i++)
             if (doc->stages.items[i]->is_longest == !later)
-                take_stage(out, doc, doc->stages.items[i], &is_cut);
+                take_stage(paper, doc, doc->stages.items[i]);
     put_fold(&section, doc->processes, NULL);
-    take(out, &section, &is_cut);
-    put_panel(&section, doc->not_traced);
-    put_trace_quality(&section, doc);
-    take(out, &section, &is_cut);
-    if (is_cut)
-        pt_str_add(out, "\nSome tables were left out for size; report.json has them all.\n");
+    take(paper, &section);
+}
+
+/* The slowest stage comes first: if not all fits, the most important one is there. So is how far it can be trusted: its
+ * room is kept. */
+void pt_render_md(const struct pt_doc *doc, const struct pt_render_options *options, struct pt_str *out)
+{
+    (void)options;
+    struct pt_str section = {0}, trust = {0};
+    put_panel(&trust, doc->not_traced);
+    put_trace_quality(&trust, doc);
+    const size_t kept_bytes = HEADINGS_BYTES + (trust.n < MOST_TRUST_BYTES ? trust.n : 0);
+    struct paper paper = {.out = out, .most_bytes = MOST_BYTES - kept_bytes};
+    pt_str_add(out, "# Pipeline Profile Report\n\n");
+    put_verdict(&section, doc);
+    take(&paper, &section);
+    take_failures(&paper, doc);
+    take_findings(&paper, doc);
+    take_tables(&paper, doc);
+    paper.most_bytes = MOST_BYTES;
+    take(&paper, &trust);
+    if (paper.is_cut)
+        pt_str_add(out, "\nSome parts were left out for size; report.json has them all.\n");
     pt_str_add(out, "\n<!-- proftrace:report -->\n");
 }
 

@@ -162,6 +162,35 @@ static void markdown_stays_below_its_limit(void **state)
     pt_doc_free(doc);
 }
 
+/* The first ones, whole, and how many there are besides; how far the report can be trusted, too. */
+static void markdown_has_the_findings_that_fit(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    char title[400];
+    snprintf(title, sizeof title, "%0390d", 0);
+    const struct pt_finding of = {.rule = "a", .title = title, .advice = "pack", .gain_upper_s = 3};
+    struct pt_doc *doc = new_doc();
+    const struct pt_render_options options = {0};
+    struct pt_str md = {0};
+    for (pt_u32 i = 0; i < N; i++)
+        pt_vec_push(&doc->findings, ((struct pt_doc_finding){.of = &of, .number = i + 1}));
+    pt_doc_line(&doc->trace_quality, "events", "Events", PT_SHOW_COUNT, pt_integer(12345));
+    pt_render_md(doc, &options, &md);
+    size_t n = 0;
+    for (const char *at = md.text; (at = strstr(at, "confidence")); at++)
+        n++;
+    char more[40];
+    snprintf(more, sizeof more, "\n... and %zu more", N - n);
+    assert_in_range(n, 50, N - 1);
+    assert_non_null(strstr(md.text, more));
+    assert_non_null(strstr(md.text, "Events"));
+    assert_non_null(strstr(md.text, "left out"));
+    assert_true(md.n < 60 * 1024);
+    pt_str_fini(&md);
+    pt_doc_free(doc);
+}
+
 /* A long name, a narrow terminal and a stage that did not run: its status is cut, and nothing is wider than memory. */
 static void a_skipped_stage_fits_into_its_line(void **state)
 {
@@ -221,6 +250,7 @@ int main(void)
         cmocka_unit_test(narrow_tables_lose_columns_from_the_right),
         cmocka_unit_test(unknown_values_are_null_with_a_reason),
         cmocka_unit_test(markdown_stays_below_its_limit),
+        cmocka_unit_test(markdown_has_the_findings_that_fit),
         cmocka_unit_test(a_skipped_stage_fits_into_its_line),
         cmocka_unit_test(small_findings_are_counted_not_shown),
     };
