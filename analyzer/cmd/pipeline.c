@@ -113,7 +113,7 @@ static bool wants_github(const struct request *request)
 /* ---- afterwards ---- */
 
 struct outcome {
-    bool reported;
+    bool reported, is_copy_missing;
     int checked; /* the exit code of the check against a baseline */
     struct pt_self_check check;
     struct pt_str summary, headlines, annotations;
@@ -168,11 +168,13 @@ static void write_reports(const struct request *request, const struct pt_runner_
     outcome->reported = write_in_run(what, &written, result, &err) == 0;
     check_baseline(request, what, result, outcome);
     if (outcome->reported && copy_to)
-        outcome->reported = pt_report_copy(what->dir->fd, copy_to, &err) == 0;
-    if (!outcome->reported) {
+        outcome->is_copy_missing = pt_report_copy(what->dir->fd, copy_to, &err) < 0;
+    if (!outcome->reported)
         pt_error_context(&err, "no report was written");
+    else if (outcome->is_copy_missing)
+        pt_error_context(&err, "the reports are in %s, but were not copied", what->dir->path);
+    if (!outcome->reported || outcome->is_copy_missing)
         say(err.text);
-    }
     fputs(pt_str_text(&outcome->annotations), stdout);
     struct pt_error late = {0};
     if (github && outcome->reported &&
@@ -183,7 +185,8 @@ static void write_reports(const struct request *request, const struct pt_runner_
 static void print_end(const struct pt_runner_request *what, const struct pt_runner_result *result,
                       const struct outcome *outcome)
 {
-    const char *directory = what->dir->path, *copied_to = what->config->report_dir;
+    const char *directory = what->dir->path;
+    const char *copied_to = outcome->reported && !outcome->is_copy_missing ? what->config->report_dir : NULL;
     if (!pt_environment_says_quiet()) {
         if (result->recorded) /* else it would be that of an earlier state, with stages that have ended as skipped */
             fprintf(stderr, "\n%s\n%s", pt_str_text(&outcome->summary), pt_str_text(&outcome->headlines));
@@ -211,7 +214,7 @@ static int exit_code(const struct pt_runner_result *result, const struct outcome
         return EXIT_QUALITY;
     if (outcome->checked)
         return outcome->checked;
-    return outcome->reported ? 0 : PT_EXIT_OWN_FAILURE;
+    return outcome->reported && !outcome->is_copy_missing ? 0 : PT_EXIT_OWN_FAILURE;
 }
 
 static const char writing_reports[] = "\nproftrace: the reports are being written; once more ends that\n";

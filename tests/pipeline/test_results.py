@@ -118,10 +118,15 @@ class Copies(PipelineCase):
         self.report("profiles")
 
     def test_it_is_made_impossible_meanwhile(self):
-        outcome = self.pipeline(seven(build=sh("rm -r profiles; echo > profiles")), "--report-dir", "profiles")
+        summary = self.write("summary.md", "")
+        outcome = self.pipeline(seven(build=sh("rm -r profiles; echo > profiles")), "--report-dir", "profiles", "--ci", "github",
+                                environment={"GITHUB_STEP_SUMMARY": summary})
         self.assertEqual(outcome.code, 125, outcome)
-        self.assertIn(b"profiles", outcome.stderr)
-        self.assertIn(b"Not a directory", outcome.stderr)
+        run = os.path.realpath(os.path.join(self.work, LATEST))
+        said = outcome.stderr.decode()
+        self.assertRegex(said, f"\nproftrace: the reports are in {run}, but were not copied: .*Not a directory\n")
+        self.assertIn(f"\nproftrace: {run}/report.html  (next: ", said)
+        self.assertEqual(self.read("summary.md").decode(), self.markdown())
         self.assert_stages({name: "ok" for name in NAMES})
 
 
