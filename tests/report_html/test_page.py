@@ -3,10 +3,12 @@
 """report.html is one well-formed file that asks for nothing: no script, no network, and no name that makes markup."""
 import base64
 import hashlib
+import html
 import json
 import math
 import os
 import re
+import shlex
 import unittest
 import xml.dom.minidom
 from html.parser import HTMLParser
@@ -90,6 +92,13 @@ class Page(PageCase):
         self.assertIn("Locks: 3.00 s, 50 % of the thread", folded)
         text, _ = self.page(self.golden("one_long_sync"))
         self.assertNotIn("Each thread", text)
+
+    def test_commands_are_words_of_a_shell(self):
+        text, _ = self.page(self.pipeline("x; touch 'y'"))
+        commands = [html.unescape(command) for command in re.findall(r"<dt><code>(proftrace .*?)</code></dt>", text)]
+        self.assertGreater(len(commands), 2)
+        for command in commands:
+            self.assertEqual(shlex.split(command)[-1], "x; touch 'y'")
 
     def test_one_stage_of_a_pipeline(self):
         text, _ = self.page(self.pipeline(), "--stage", "train")

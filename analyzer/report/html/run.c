@@ -9,6 +9,7 @@
 #include "report/svg/chart_axis.h"
 #include "report/svg/svg.h"
 #include "util/auto.h"
+#include "util/text/shell_word.h"
 #include "head.h"
 #include "panel.h"
 #include "value.h"
@@ -72,8 +73,10 @@ static void put_grades(struct pt_str *out, const struct pt_doc *doc)
 
 static void put_command(struct pt_str *out, const struct pt_doc *doc, const char *command, const char *what)
 {
+    PT_AUTO(pt_str_fini) struct pt_str run = {0};
+    pt_shell_word(&run, doc->run);
     pt_str_printf(out, "<dt><code>proftrace %s ", command);
-    pt_html_text(out, doc->run);
+    pt_html_text(out, pt_str_text(&run));
     pt_str_printf(out, "</code></dt><dd>%s</dd>", what);
 }
 
