@@ -98,6 +98,39 @@ class Core(unittest.TestCase):
         shutil.rmtree(run)
         self.assertRegex(ask("--core", kept).stdout, r"(?m)^  no events: ")
 
+    def test_of_many_threads_it_says_how_many_are_left_out(self):
+        """Of each thread its last event, of 64; how many have events besides."""
+        source, program, run = (os.path.join(self.folder, name) for name in ("many.c", "many", "many-traced"))
+        with open(source, "w", encoding="ascii") as file:
+            file.write('''
+#include <pthread.h>
+#include <unistd.h>
+static void *wait(void *unused)
+{
+    usleep(1000);
+    pause();
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    for (int i = 0; i < 99; i++)
+        pthread_create(&thread, 0, wait, 0);
+    sleep(1);
+    *(volatile int *)0 = 1;
+}
+''')
+        subprocess.run(["cc", "-o", program, source, "-lpthread"], check=True)
+        for earlier in glob.glob(os.path.join(self.folder, "core*")):
+            os.remove(earlier)
+        subprocess.run([PROFTRACE, "run", "--no-report", "-o", run, "--", program], cwd=self.folder, env=ENVIRONMENT, capture_output=True, timeout=100, check=False)
+        (core,) = glob.glob(os.path.join(self.folder, "core*"))
+        dump = os.path.join(self.folder, "many-dump")
+        os.rename(core, dump)
+        trace = json.loads(ask("--core", dump, "--format", "json").stdout)["trace"]
+        self.assertEqual((len(trace["threads"]), trace["threads_left_out"]), (64, 36))
+        self.assertRegex(ask("--core", dump).stdout, r"(?m)^  \.\.\. and 36 more threads: `proftrace dump` has all events$")
+
     def test_a_dump_of_a_process_that_lives(self):
         """gcore stops it first: its note has the signal of that."""
         with open(self.core, "rb") as file:

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "report/doc/grid.h"
+#include "report/html/panel.h"
+#include "report/html/table.h"
 #include "report/json/panel.h"
 #include "report/render.h"
 #include "report/text/panel.h"
@@ -191,6 +193,21 @@ static void markdown_has_the_findings_that_fit(void **state)
     pt_doc_free(doc);
 }
 
+static void a_long_list_says_how_much_is_left_out(void **state)
+{
+    (void)state;
+    enum { N = PT_HTML_MOST_ROWS + 100 };
+    static const char *texts[N];
+    struct pt_str page = {0};
+    for (size_t i = 0; i < N; i++)
+        texts[i] = "a note";
+    pt_html_texts(&page, texts, PT_HTML_MOST_ROWS);
+    assert_null(strstr(page.text, "more</li>"));
+    pt_html_texts(&page, texts, N);
+    assert_non_null(strstr(page.text, "<li>… and 100 more</li></ul></details>"));
+    pt_str_fini(&page);
+}
+
 /* A long name, a narrow terminal and a stage that did not run: its status is cut, and nothing is wider than memory. */
 static void a_skipped_stage_fits_into_its_line(void **state)
 {
@@ -251,6 +268,7 @@ int main(void)
         cmocka_unit_test(unknown_values_are_null_with_a_reason),
         cmocka_unit_test(markdown_stays_below_its_limit),
         cmocka_unit_test(markdown_has_the_findings_that_fit),
+        cmocka_unit_test(a_long_list_says_how_much_is_left_out),
         cmocka_unit_test(a_skipped_stage_fits_into_its_line),
         cmocka_unit_test(small_findings_are_counted_not_shown),
     };

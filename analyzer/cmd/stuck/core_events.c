@@ -12,7 +12,9 @@
 #include "decode/text.h"
 #include "model/session.h"
 #include "util/auto.h"
+#include "util/map.h"
 #include "util/mem.h"
+#include "util/text/fmt.h"
 #include "util/text/sanitize.h"
 
 enum { KEPT_OF_DIED = 20, MAX_THREADS = 1024, SHOWN_THREADS = 64 };
@@ -26,19 +28,22 @@ struct ring {
 
 struct rings {
     PT_VEC(struct ring *);
+    struct pt_map by_tid; /* of each thread; the value 0 = it has none */
 };
 
 static struct ring *ring_of(struct rings *rings, pt_u32 tid, pt_u32 died_tid)
 {
-    for (size_t i = 0; i < rings->n; i++)
-        if (rings->items[i]->tid == tid)
-            return rings->items[i];
+    const uint64_t *known = pt_map_find(&rings->by_tid, tid);
+    if (known)
+        return (struct ring *)(uintptr_t)*known;
+    uint64_t *place = pt_map_at(&rings->by_tid, tid);
     if (rings->n >= MAX_THREADS && tid != died_tid)
         return NULL;
     struct ring *ring = pt_calloc(1, sizeof *ring);
     ring->tid = tid;
     ring->most = tid == died_tid ? KEPT_OF_DIED : 1;
     pt_vec_push(rings, ring);
+    *place = (uintptr_t)ring;
     return ring;
 }
 
@@ -104,9 +109,11 @@ void pt_core_events_read(struct pt_core_events *events, const char *run, pt_u32 
         for (size_t i = 0; i < rings.n && events->threads.n < SHOWN_THREADS; i++)
             if ((rings.items[i]->tid == died_tid) == !pass)
                 keep(events, rings.items[i], !pass);
+    events->left_out = events->why_not ? 0 : rings.by_tid.n - events->threads.n;
     for (size_t i = 0; i < rings.n; i++)
         free(rings.items[i]);
     free(rings.items);
+    pt_map_fini(&rings.by_tid);
 }
 
 void pt_core_events_fini(struct pt_core_events *events)
@@ -140,6 +147,9 @@ void pt_core_events_put(const struct pt_core_events *events, struct pt_str *out)
             pt_str_char(out, '\n');
         }
     }
+    if (events->left_out)
+        pt_str_printf(out, "  ... and %s more threads: `proftrace dump` has all events\n",
+                      pt_fmt_count(events->left_out).text);
 }
 
 void pt_core_events_json(const struct pt_core_events *events, struct pt_json *json)
@@ -147,6 +157,7 @@ void pt_core_events_json(const struct pt_core_events *events, struct pt_json *js
     pt_json_object(json, "trace");
     pt_json_text(json, "run", events->run);
     pt_json_text(json, "unread_reason", events->why_not);
+    pt_json_u64(json, "threads_left_out", events->left_out);
     pt_json_array(json, "threads");
     for (size_t i = 0; i < events->threads.n; i++) {
         const struct pt_core_thread *thread = &events->threads.items[i];

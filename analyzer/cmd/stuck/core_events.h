@@ -24,7 +24,8 @@ struct pt_core_events {
     char *why_not; /* NULL = they could be read */
     struct {
         PT_VEC(struct pt_core_thread);
-    } threads; /* the one that died first */
+    } threads;       /* the one that died first */
+    size_t left_out; /* threads that have events, and are not among these */
 };
 
 /* `run` is the run directory, which the events point to. Never fails: it says why there are none. */

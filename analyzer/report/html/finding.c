@@ -87,6 +87,14 @@ static void put_finding(struct pt_str *out, const struct pt_doc_finding *finding
     pt_str_add(out, "</article>\n");
 }
 
+static void put_first(struct pt_str *out, const struct pt_doc_finding *findings, size_t n)
+{
+    for (size_t i = 0; i < n && i < MOST_FINDINGS; i++)
+        put_finding(out, &findings[i]);
+    if (n > MOST_FINDINGS)
+        pt_str_printf(out, "<p class=\"note\">… and %zu more</p>", n - MOST_FINDINGS);
+}
+
 void pt_html_findings(struct pt_str *out, const struct pt_doc *doc)
 {
     pt_str_add(out, "<section id=\"findings\"><h2>What to fix first</h2>");
@@ -97,14 +105,10 @@ void pt_html_findings(struct pt_str *out, const struct pt_doc *doc)
                         "what another finding says more exactly, further down. Gains are upper bounds, what was "
                         "measured and a tenth more; they may overlap. A number below a bar is the finding that lies in "
                         "that part.</p>");
-    for (size_t i = 0; i < doc->findings.n && i < MOST_FINDINGS; i++)
-        put_finding(out, &doc->findings.items[i]);
-    if (doc->findings.n > MOST_FINDINGS)
-        pt_str_printf(out, "<p class=\"note\">… and %zu more</p>", doc->findings.n - MOST_FINDINGS);
+    put_first(out, doc->findings.items, doc->findings.n);
     if (doc->observations.n)
         pt_str_add(out, "<h2>Where time goes without a known problem</h2>");
-    for (size_t i = 0; i < doc->observations.n && i < MOST_FINDINGS; i++)
-        put_finding(out, &doc->observations.items[i]);
+    put_first(out, doc->observations.items, doc->observations.n);
     pt_str_add(out, "</section>\n");
 }
 

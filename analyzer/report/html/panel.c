@@ -35,6 +35,8 @@ void pt_html_texts(struct pt_str *out, const char *const *texts, pt_u32 n)
         pt_str_add(out, i == OPEN ? "</ul><details><summary>more</summary><ul class=\"plain\">" : "");
         pt_html_element(out, "li", NULL, texts[i]);
     }
+    if (n > PT_HTML_MOST_ROWS)
+        pt_str_printf(out, "<li>… and %s more</li>", pt_fmt_count(n - PT_HTML_MOST_ROWS).text);
     pt_str_add(out, n ? "</ul>" : "");
     pt_str_add(out, n > OPEN ? "</details>" : "");
 }
