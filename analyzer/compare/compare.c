@@ -112,7 +112,6 @@ int pt_comparison_add(struct pt_comparison *comparison, const char *name, const 
 {
     struct pt_compared row = {.name = name};
     const cJSON *stage;
-    bool all_whole = true;
     size_t stages = 0;
     for (int i = 0; i < PT_DIMENSION__MOST; i++)
         row.values[i] = NAN;
@@ -123,7 +122,7 @@ int pt_comparison_add(struct pt_comparison *comparison, const char *name, const 
         if (only && (!own || strcmp(own, only) != 0))
             continue;
         stages++;
-        all_whole = all_whole && is_whole(stage);
+        row.was_cut |= !is_whole(stage);
         add_stage(row.values, stage);
         row.values[PT_DIMENSION_time] = pt_member_number(stage, "duration_s");
     }
@@ -131,7 +130,7 @@ int pt_comparison_add(struct pt_comparison *comparison, const char *name, const 
         return pt_fail_code(err, 2, "%s has no stage %s", name, only);
     if (!only)
         row.values[PT_DIMENSION_time] = pt_member_number(document, "total_duration_s");
-    if (!all_whole) /* it ended before its time: neither short nor cheap */
+    if (row.was_cut)
         row.values[PT_DIMENSION_time] = row.values[PT_DIMENSION_cpu] = NAN;
     pt_vec_push(comparison, row);
     return 0;
@@ -298,6 +297,12 @@ static const char *front_text(const struct pt_comparison *comparison, struct pt_
                          comparison->dimensions[comparison->cost].key, pt_str_text(&out));
 }
 
+static const char *why_unknown(const struct pt_comparison *comparison, const struct pt_compared *run, int dimension)
+{
+    const bool was_taken_away = run->was_cut && dimension == PT_DIMENSION_cpu;
+    return comparison->dimensions[was_taken_away ? PT_DIMENSION_time : dimension].reason;
+}
+
 void pt_comparison_document(const struct pt_comparison *comparison, struct pt_doc *doc)
 {
     struct pt_column columns[PT_DIMENSION__MOST + 3];
@@ -312,7 +317,7 @@ void pt_comparison_document(const struct pt_comparison *comparison, struct pt_do
         row.front = run->is_on_front ? "yes" : "no";
         for (int j = 0; j < comparison->n_dimensions; j++)
             row.values[j] =
-                isfinite(run->values[j]) ? pt_real(run->values[j]) : pt_unknown(comparison->dimensions[j].reason);
+                isfinite(run->values[j]) ? pt_real(run->values[j]) : pt_unknown(why_unknown(comparison, run, j));
         pt_table_add(table, &row);
     }
     panel->most = table->n_rows;

@@ -35,6 +35,7 @@ struct pt_dimension_kind {
 struct pt_compared {
     const char *name; /* hostile */
     double values[PT_DIMENSION__MOST];
+    bool was_cut;     /* a stage of it did not end well: it is neither short nor cheap */
     bool is_on_front; /* no other run has both more quality and less cost */
 };
 
