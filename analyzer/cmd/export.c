@@ -228,15 +228,8 @@ static bool is_of_events(const struct request *request)
     return request->pid != ALL_PIDS || request->from_ns || request->until_ns || request->min_duration_ns;
 }
 
-/* `exporter` = that of request->format; NULL = there is none. */
-static int check(const struct request *request, const struct pt_exporter *exporter, struct pt_error *err)
+static int check_format(const struct request *request, const struct pt_exporter *exporter, struct pt_error *err)
 {
-    if (request->until_ns && request->from_ns > request->until_ns)
-        return pt_fail_code(err, 2, "--from is later than --until: nothing lies between them");
-    if (request->since_ns < 0 || (request->since_ns && (request->from_ns || request->until_ns)))
-        return pt_fail_code(err, 2, "--since looks back from the end: neither negative nor with --from or --until");
-    if (request->pid != ALL_PIDS && (!request->pid || request->pid > INT32_MAX))
-        return pt_fail_code(err, 2, "--pid %llu: no process has this number", (unsigned long long)request->pid);
     if (!exporter)
         return unknown_format(request->format, err);
     if (request->off_cpu && !exporter->has_stacks)
@@ -247,6 +240,21 @@ static int check(const struct request *request, const struct pt_exporter *export
                             "--until and --min-dur cannot",
                             exporter->name);
     return 0;
+}
+
+/* `exporter` = that of request->format; NULL = there is none. */
+static int check(const struct request *request, const struct pt_exporter *exporter, struct pt_error *err)
+{
+    if (request->until_ns && request->from_ns > request->until_ns)
+        return pt_fail_code(err, 2, "--from is later than --until: nothing lies between them");
+    if (request->since_ns < 0 || (request->since_ns && (request->from_ns || request->until_ns)))
+        return pt_fail_code(err, 2, "--since looks back from the end: neither negative nor with --from or --until");
+    if (request->pid != ALL_PIDS && (!request->pid || request->pid > INT32_MAX))
+        return pt_fail_code(err, 2, "--pid %llu: no process has this number", (unsigned long long)request->pid);
+    if (request->json && request->output && !strcmp(request->output, "-"))
+        return pt_fail_code(err, 2,
+                            "--json prints to standard output, and -o - writes the data there: name a file with -o");
+    return check_format(request, exporter, err);
 }
 
 int pt_cmd_export(int argc, char **argv, struct pt_error *err)

@@ -16,7 +16,9 @@
 #include "cmd.h"
 #include "arguments/open_run.h"
 
-#define NO_FINDING UINT64_MAX /* --finding is not given */
+#define NOT_GIVEN UINT64_MAX
+
+enum { TOP = 10 };
 
 struct request {
     const char *run, *output, *stage, *source;
@@ -45,7 +47,7 @@ static bool is_latest(const struct pt_session *session)
 static int check_finding(const struct request *request, const struct pt_doc *doc, struct pt_error *err)
 {
     const size_t n = doc->findings.n + doc->observations.n;
-    if (request->finding == NO_FINDING)
+    if (request->finding == NOT_GIVEN)
         return 0;
     if (pt_renderers[request->format].render != pt_render_text)
         return pt_fail_code(err, 2, "--finding shows one finding as text; as %s the report has all of them",
@@ -58,16 +60,29 @@ static int check_finding(const struct request *request, const struct pt_doc *doc
                         n);
 }
 
+static int check_top(const struct request *request, struct pt_error *err)
+{
+    if (request->top == NOT_GIVEN)
+        return 0;
+    if (request->source)
+        return pt_fail_code(err, 2, "--top cuts tables, and --source shows a file: leave one of them out");
+    if (pt_renderers[request->format].render == pt_render_json)
+        return pt_fail_code(err, 2, "--top cuts the tables for people; %s has all rows",
+                            pt_renderers[request->format].name);
+    return 0;
+}
+
 static int show(const struct request *request, struct pt_report *report, struct pt_error *err)
 {
     if (pt_report_check_stage(&report->profile, request->stage, err) < 0)
         return -1;
-    const struct pt_report_options options = {.stage = request->stage, .top = (size_t)request->top};
+    const struct pt_report_options options = {.stage = request->stage,
+                                              .top = request->top == NOT_GIVEN ? TOP : (size_t)request->top};
     const struct pt_session *session = pt_run_session(&report->run);
     PT_AUTO(pt_str_fini) struct pt_str page = {0};
     struct pt_render_options how = pt_medium_of(request->output);
     how.is_full = request->is_full;
-    how.finding = request->finding == NO_FINDING ? 0 : (pt_u32)request->finding;
+    how.finding = request->finding == NOT_GIVEN ? 0 : (pt_u32)request->finding;
     how.run_argument = is_latest(session) ? NULL : session->path;
     how.stage = request->stage;
     how.since_ns = request->since_ns;
@@ -86,6 +101,8 @@ static int show_source(const struct request *request, const struct pt_report *re
     if (!is_page && pt_renderers[request->format].render != pt_render_text)
         return pt_fail_code(err, 2, "--source shows a file as text or html, not as %s",
                             pt_renderers[request->format].name);
+    if (request->finding != NOT_GIVEN)
+        return pt_fail_code(err, 2, "--source shows a file, and --finding a finding: leave one of them out");
     if (pt_report_check_stage(&report->profile, request->stage, err) < 0)
         return -1;
     PT_AUTO(pt_doc_freep)
@@ -113,7 +130,7 @@ static const char formats[] =
 
 int pt_cmd_report(int argc, char **argv, struct pt_error *err)
 {
-    struct request request = {.top = 10, .finding = NO_FINDING};
+    struct request request = {.top = NOT_GIVEN, .finding = NOT_GIVEN};
     const struct pt_opt table[] = {
         PT_OPT_CHOICE("format", 'f', &request.format, formats + 1, "form of the report (default: text)"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),
@@ -123,11 +140,13 @@ int pt_cmd_report(int argc, char **argv, struct pt_error *err)
         PT_OPT_FLAG("full", 0, &request.is_full, "text: all tables, not one screen"),
         PT_OPT_COUNT("finding", 0, &request.finding, "N", "text: this finding with its evidence and stacks"),
         PT_OPT_TEXT("source", 0, &request.source, "FILE", "text, html: this file of Python, with what its lines cost"),
-        PT_OPT_COUNT("top", 'n', &request.top, "N", "rows in each table (default: 10)"),
+        PT_OPT_COUNT("top", 'n', &request.top, "N", "text, md, html: rows in each table (default: 10)"),
         PT_OPT_END,
     };
     struct pt_report report = {0};
     int result = pt_open_report(table, argc, argv, &request.since_ns, &report, err);
+    if (!result)
+        result = check_top(&request, err);
     if (!result)
         result = request.source ? show_source(&request, &report, err) : show(&request, &report, err);
     pt_report_close(&report);

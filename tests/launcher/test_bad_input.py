@@ -199,6 +199,16 @@ class BadInput(LauncherCase):
         for pid in ("0", str((1 << 32) + 1)):
             self.assert_one_line(self.proftrace("export", "--to", "chrome", "--pid", pid), USAGE, f"--pid {pid}", "no process")
 
+    def test_options_that_exclude_each_other(self):
+        self.run_it("true", options=("-o", "run"))
+        for options, said in ((("report", "run", "--format", "json", "--top", "10"), "json has all rows"),
+                              (("report", "run", "--source", "a.py", "--top", "3"), "leave one of them out"),
+                              (("report", "run", "--source", "a.py", "--finding", "1"), "leave one of them out"),
+                              (("export", "run", "--to", "chrome", "-o", "-", "--json"), "name a file with -o")):
+            done = self.proftrace(*options)
+            self.assert_one_line(done, USAGE, said)
+            self.assertEqual(done.stdout, b"")
+
     def test_static_target(self):
         path = self.compile("int main(void){return 5;}", "-static")
         done = self.run_it(path)
