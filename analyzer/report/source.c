@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "util/auto.h"
 #include "util/mem.h"
@@ -139,16 +140,39 @@ static void add_up(struct source *source, const struct pt_table *cpu, const stru
 
 /* ---- the text ---- */
 
+/* A name that Python has without a folder is of the folder in which the program began, not of this one. NULL = there is
+ * none, or more than one may be meant. The caller frees it. */
+static char *path_of(const struct source *source)
+{
+    const struct pt_session *session = source->profile->session;
+    char *found = NULL;
+    if (source->file[0] == '/')
+        return pt_strdup(source->file);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        if (pt_profile_stage_of(source->profile, process) != source->stage || !process->cwd || process->cwd[0] != '/')
+            continue;
+        PT_AUTO(pt_freep) char *path = pt_asprintf("%s/%s", process->cwd, source->file);
+        if ((found && !strcmp(found, path)) || access(path, F_OK) < 0)
+            continue;
+        if (found) {
+            free(found);
+            return NULL;
+        }
+        found = pt_strdup(path);
+    }
+    return found;
+}
+
 /* NULL = it is not there, is no file, or was changed since the run began. */
 static FILE *open_text(const struct source *source)
 {
     struct stat status;
+    PT_AUTO(pt_freep) char *path = path_of(source);
     const pt_u64 begin_ns = source->profile->session->start_realtime_ns;
-    FILE *file = stat(source->file, &status) == 0 && S_ISREG(status.st_mode) &&
-                         (!begin_ns || (pt_u64)status.st_mtim.tv_sec <= begin_ns / 1000000000u)
-                     ? fopen(source->file, "re")
-                     : NULL;
-    return file;
+    const bool is_same = path && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+                         (!begin_ns || (pt_u64)status.st_mtim.tv_sec <= begin_ns / 1000000000u);
+    return is_same ? fopen(path, "re") : NULL;
 }
 
 struct row {

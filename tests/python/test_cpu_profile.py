@@ -151,6 +151,19 @@ class CpuProfile(unittest.TestCase):
         self.assertNotIn("another program", shown)
         self.assertRegex(shown, rf" {line_of('line of half')}  \(the file is not")
 
+    def test_a_file_without_a_folder_is_of_the_folder_of_the_run(self):
+        where, elsewhere = self.folder / "program", self.folder / "elsewhere"
+        for folder, text in ((where, "def half():\n    for i in range(4000000): i * i  # of the run\nhalf()\n"), (elsewhere, "another\n" * 3)):
+            folder.mkdir()
+            (folder / "part.py").write_text(text)
+            os.utime(folder / "part.py", (1, 1))
+        compiled = "exec(compile(open('part.py').read(), 'part.py', 'exec'))"
+        self.ask("env", "-C", where, PROFTRACE, "run", "--no-report", "--no-gpu-sampling", "-o", self.run_folder, "--", pythons.found()[-1].path, "-c", compiled)
+        self.functions()
+        shown = self.ask("env", "-C", elsewhere, PROFTRACE, "report", "--source", "part.py", self.run_folder)
+        self.assertIn("# of the run", shown)
+        self.assertNotIn("another", shown)
+
     def test_phases_and_workers_have_their_own_functions(self):
         able = [python for python in pythons.found() if subprocess.run([python.path, "-c", "import torch"], capture_output=True, check=False).returncode == 0]
         if not able:
