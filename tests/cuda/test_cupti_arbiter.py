@@ -20,7 +20,7 @@ class ArbiterTest(CuptiCase):
         return collections.Counter(row[3] for row in recorded_kernels(outcome))
 
     def test_as_without_us(self):
-        for case in ("profiler_subscribes", "profiler_registers", "profiler_stays"):
+        for case in ("profiler_subscribes", "profiler_registers", "profiler_stays", "profiler_of_defaults"):
             with self.subTest(case):
                 without = self.profile(case, LD_PRELOAD="", CUDA_INJECTION64_PATH="")
                 self.assertEqual(without.out, f"{N} 0 own clock\n" * 2)
@@ -28,7 +28,7 @@ class ArbiterTest(CuptiCase):
 
     def test_yields_and_returns(self):
         """Two windows of a profiler: ours has the kernels before, between and after, and says which windows it has not."""
-        for case, suffix in (("profiler_subscribes", ""), ("profiler_registers", ""), ("profiler_stays", ""),
+        for case, suffix in (("profiler_subscribes", ""), ("profiler_registers", ""), ("profiler_stays", ""), ("profiler_of_defaults", ""),
                              ("profiler_subscribes", "_12"), ("profiler_subscribes", "_11"), ("profiler_registers", "_11")):
             with self.subTest(case, suffix=suffix):
                 outcome = self.profile(case, suffix=suffix)

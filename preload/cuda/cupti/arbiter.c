@@ -40,10 +40,8 @@ static void apply_program_settings(struct pt_cupti *c)
 {
     if (c->api.cuptiSetThreadIdType)
         c->api.cuptiSetThreadIdType(pt_cupti_program.thread_id_type);
-    if (pt_cupti_program.clock) {
-        c->has_our_clock = 0;
+    if (pt_cupti_program.clock)
         c->api.cuptiActivityRegisterTimestampCallback(pt_cupti_program.clock);
-    }
     if (pt_cupti_program.request && pt_cupti_program.complete)
         c->api.cuptiActivityRegisterCallbacks(pt_cupti_program.request, pt_cupti_complete);
 }

@@ -195,8 +195,8 @@ int pt_cupti_begin(struct pt_cupti *c)
     if (!c->since)
         c->since = pt_clock();
     if (!configure(c) || !enable_kinds(c, &failures)) {
-        pt_cupti_stop(c);
         pt_cupti_say_not_enough(c);
+        pt_cupti_stop(c);
         return 0;
     }
     pt_cupti_choose_calls(c);
@@ -215,6 +215,30 @@ int pt_cupti_begin(struct pt_cupti *c)
     return 1;
 }
 
+/* CUPTI's own on Linux: there is no other way to undo a registration. */
+static pt_u64 clock_of_cupti(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
+}
+
+/* What the next user expects, who may not set it itself: CUPTI's defaults. */
+static void undo_settings(struct pt_cupti *c)
+{
+    pt_u8 off = 0;
+    pt_u64 bytes = sizeof off;
+    if (c->api.cuptiActivitySetAttribute)
+        c->api.cuptiActivitySetAttribute(ATTRIBUTE_ZEROED_BUFFERS, &bytes, &off);
+    if (c->has_our_clock)
+        c->api.cuptiActivityRegisterTimestampCallback(clock_of_cupti);
+    c->has_our_clock = 0;
+    if (c->api.cuptiActivityEnableAllSyncRecords)
+        c->api.cuptiActivityEnableAllSyncRecords(1);
+    if (c->api.cuptiActivityFlushPeriod)
+        c->api.cuptiActivityFlushPeriod(0);
+}
+
 void pt_cupti_stop(struct pt_cupti *c)
 {
     __atomic_store_n(&pt_cuda_by_cupti, 0, __ATOMIC_RELEASE);
@@ -224,10 +248,7 @@ void pt_cupti_stop(struct pt_cupti *c)
     c->api.cuptiActivityFlushAll(
         FLUSH_FORCED); /* records that came until now: none of our buffers is left for those of the program */
     note_dropped(c);
-    if (c->api.cuptiActivityEnableAllSyncRecords)
-        c->api.cuptiActivityEnableAllSyncRecords(1); /* CUPTI's default, which the next user expects */
-    if (c->api.cuptiActivityFlushPeriod)
-        c->api.cuptiActivityFlushPeriod(0);
+    undo_settings(c);
     if (c->subscriber)
         c->api.cuptiUnsubscribe(c->subscriber);
     c->subscriber = 0;
