@@ -96,6 +96,12 @@ void pt_rows_add(struct pt_rows *rows, const void *row)
     pt_table_add(table_of(rows), row);
 }
 
+void pt_rows_leave_out(struct pt_rows *rows, pt_u64 n)
+{
+    if (n)
+        table_of(rows)->rows_left_out += n;
+}
+
 static const struct pt_table *find_table(const struct pt_metrics *metrics, struct pt_scope scope, enum pt_view view)
 {
     for (size_t i = 0; i < metrics->tables.n; i++) {

@@ -61,6 +61,8 @@ static inline struct pt_rows pt_rows(struct pt_metrics *metrics, struct pt_scope
 /* As pt_table_has_room and pt_table_add. */
 bool pt_rows_have_room(struct pt_rows *rows);
 void pt_rows_add(struct pt_rows *rows, const void *row);
+/* So many more were found, of which nothing else is known. */
+void pt_rows_leave_out(struct pt_rows *rows, pt_u64 n);
 
 /* NULL when there is none. */
 const struct pt_table *pt_metrics_find_table(const struct pt_metrics *metrics, struct pt_scope scope, const char *name);

@@ -108,8 +108,7 @@ bool pt_rule_slow_first_batches(struct pt_profile *profile, pt_i64 stage, struct
     if (!(pt_finding_number(finding, metrics, "training.late_starts_percent") >= LEAST_LATE_PERCENT) ||
         pt_finding_number(finding, metrics, "training.workers.count") == 0)
         return false;
-    finding->gain_upper_s = fmax(pt_finding_number(finding, metrics, "training.late_starts_s"),
-                                 pt_finding_number(finding, metrics, "training.restarts.cost_s"));
+    finding->gain_upper_s = pt_finding_number(finding, metrics, "training.restarts.cost_s");
     pt_finding_add_metrics(finding, metrics,
                            "first_batches_s:training.late_starts_s ends_s:training.ends_s trained_epochs:epochs.count "
                            "step_s:steps.p50_s workers:training.workers.count data_set:training.data_set "

@@ -69,7 +69,7 @@ static void what_two_findings_say_is_taken_off_once(void **state)
     set(w, "training.compile.uncached_percent", 45);
     set(w, "training.compile.uncached_s", 45);
     set(w, "training.recompiles.count", 9);
-    set(w, "training.recompile_s", 44);
+    set(w, "training.recompile.cost_s", 44);
     pt_judge(&w->profile, &w->findings);
     assert_non_null(find(w, "recompiles"));
     assert_null(find(w, "compiling"));
@@ -85,7 +85,7 @@ static void what_each_says_of_its_own_is_taken_off_for_each(void **state)
     (void)state;
     struct world *w = new_world(WALL_S);
     set(w, "training.recompiles.count", 9);
-    set(w, "training.recompile_s", 44);
+    set(w, "training.recompile.cost_s", 44);
     set(w, "training.validation_percent", 50);
     set(w, "training.validation.cost_s", 44);
     pt_judge(&w->profile, &w->findings);

@@ -55,7 +55,14 @@ struct pt_loop_results {
     pt_u64 backwards, optimizer_steps, skipped_steps, optimizers;
     pt_u64 compiles, recompiles;
     pt_i64 compile_ns, recompile_ns;
-    pt_i64 uncached_ns; /* of that, making code that was in no cache */
+    pt_i64 uncached_ns;       /* of that, making code that was in no cache */
+    pt_i64 from_ns, until_ns; /* its first phase, and the end of its last one */
+    /* Of all passes, however few are kept. */
+    pt_i64 longest_validation_ns;
+    pt_i64 by_mode_ns; /* of validations known by their model's mode alone */
+    pt_i64 ends_ns;    /* of waits at the ends of epochs with workers, of all but the last: they end in any case */
+    const pt_i64 *first_batches_ns; /* of each epoch, with the start of its loader */
+    size_t n_first_batches;
     const struct pt_pass *kept;
     size_t n_kept; /* of the passes, the first PT_PASSES_KEPT */
 };

@@ -48,7 +48,7 @@ struct pt_loop *pt_loop_new(const struct pt_process *process)
 
 void pt_loop_free(struct pt_loop *loop)
 {
-    free(loop->passes.kept.items);
+    pt_passes_fini(&loop->passes);
     free(loop);
 }
 
@@ -168,6 +168,25 @@ static void begin_of_training(struct pt_loop *loop, enum pt_phase kind, bool is_
                                 kind == PT_PHASE_validation || kind == PT_PHASE_grad_scaling;
     if (is_here && is_of_training)
         close_evaluation(loop);
+}
+
+/* ---- from when until when ---- */
+
+/* Not what is imported or collected before and behind it. */
+static bool is_of_time(enum pt_phase kind)
+{
+    return kind != PT_PHASE_import && kind != PT_PHASE_garbage_collection && kind != PT_PHASE_function &&
+           kind != PT_PHASE_profiler;
+}
+
+static void note_time(struct pt_loop_results *results, enum pt_phase kind, pt_i64 from_ns, pt_i64 until_ns)
+{
+    if (!is_of_time(kind))
+        return;
+    if (!results->until_ns || from_ns < results->from_ns)
+        results->from_ns = from_ns;
+    if (until_ns > results->until_ns)
+        results->until_ns = until_ns;
 }
 
 /* ---- phases begin ---- */
@@ -368,6 +387,7 @@ void pt_loop_end(struct pt_loop *loop, const struct pt_thread *thread, const str
 {
     const bool is_here = loop->thread == thread;
     if (is_here) {
+        note_time(&loop->results, phase->kind, phase->start_ns, phase->end_ns);
         if (phase->kind == PT_PHASE_forward)
             end_call(loop, phase);
         add_time(loop, phase);
@@ -407,37 +427,13 @@ static void take_steps_of_optimizer(struct pt_loop *loop)
         results->phase_ns[kind] = (pt_i64)pace->phases[kind].histogram.sum;
 }
 
-/* Data that were read while no model looked at them, into a list or onto a GPU: nothing was validated. */
-static void drop_reads(struct pt_loop *loop)
-{
-    struct pt_loop_results *results = &loop->results;
-    struct pt_passes *passes = &loop->passes;
-    size_t n = 0;
-    pt_u32 number = 0;
-    for (size_t i = 0; i < passes->kept.n; i++) {
-        struct pt_pass *pass = &passes->kept.items[i];
-        if (pass->kind == PT_PASS_VALIDATION && !pass->phase_ns[PT_PHASE_forward]) {
-            results->passes[PT_PASS_VALIDATION]--;
-            results->pass_ns[PT_PASS_VALIDATION] -= pass->ns;
-            continue;
-        }
-        pass->number = pass->kind == PT_PASS_VALIDATION ? ++number : pass->number;
-        passes->kept.items[n++] = *pass;
-    }
-    passes->kept.n = n;
-}
-
 struct pt_loop_results pt_loop_finish(struct pt_loop *loop)
 {
     struct pt_loop_results *results = &loop->results;
     close_evaluation(loop);
-    pt_passes_finish(&loop->passes, results->process->end_ns);
-    if (results->has_forward)
-        drop_reads(loop);
+    pt_passes_finish(&loop->passes, results->process->end_ns, results->has_forward);
     results->pace = &loop->passes.steps;
     if (loop->by_optimizer.pace.n > FAR_MORE * results->steps)
         take_steps_of_optimizer(loop);
-    results->kept = loop->passes.kept.items;
-    results->n_kept = loop->passes.kept.n;
     return *results;
 }

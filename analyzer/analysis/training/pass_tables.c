@@ -83,12 +83,18 @@ void pt_training_pass_tables(const struct pt_trainings *results, pt_u32 stage, c
     struct pt_metrics *metrics = &results->profile->metrics;
     struct pt_rows of_epochs = pt_rows(metrics, pt_scope_stage(stage), &epochs);
     struct pt_rows of_validations = pt_rows(metrics, pt_scope_stage(stage), &validations);
-    for (pt_u32 i = 0; i < world->n_counted; i++)
-        for (size_t j = 0; j < world->counted[i]->n_kept; j++) {
-            const struct pt_pass *pass = &world->counted[i]->kept[j];
+    for (pt_u32 i = 0; i < world->n_counted; i++) {
+        const struct pt_loop_results *loop = world->counted[i];
+        pt_u64 kept[sizeof loop->passes / sizeof *loop->passes] = {0};
+        for (size_t j = 0; j < loop->n_kept; j++) {
+            const struct pt_pass *pass = &loop->kept[j];
+            kept[pass->kind]++;
             if (pass->kind != PT_PASS_ALONGSIDE)
-                add_pass(pass->kind == PT_PASS_EPOCH ? &of_epochs : &of_validations, world->counted[i], pass);
+                add_pass(pass->kind == PT_PASS_EPOCH ? &of_epochs : &of_validations, loop, pass);
         }
+        pt_rows_leave_out(&of_epochs, loop->passes[PT_PASS_EPOCH] - kept[PT_PASS_EPOCH]);
+        pt_rows_leave_out(&of_validations, loop->passes[PT_PASS_VALIDATION] - kept[PT_PASS_VALIDATION]);
+    }
 }
 
 /* ---- slow steps ---- */

@@ -5,6 +5,7 @@
  */
 #include "passes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- a batch ends ---- */
@@ -109,8 +110,9 @@ static struct pt_open_pass *validation_of(struct pt_passes *passes)
     return NULL;
 }
 
-static void count_epoch(struct pt_loop_results *results, const struct pt_open_pass *open)
+static void count_epoch(struct pt_passes *passes, const struct pt_open_pass *open)
 {
+    struct pt_loop_results *results = passes->results;
     results->steps += open->pass.steps;
     results->samples += open->pass.samples;
     results->batches += open->pass.batches;
@@ -118,6 +120,34 @@ static void count_epoch(struct pt_loop_results *results, const struct pt_open_pa
     results->exhausted += open->pass.is_exhausted;
     results->workers = open->pass.workers > results->workers ? open->pass.workers : results->workers;
     results->data = open->pass.name;
+    pt_vec_push(&passes->first_batches, open->pass.start_cost_ns + open->pass.first_wait_ns);
+    if (!open->pass.workers)
+        return;
+    results->ends_ns += passes->last_end_ns;
+    passes->last_end_ns = open->pass.last_wait_ns;
+}
+
+static void count_validation(struct pt_passes *passes, const struct pt_pass *pass)
+{
+    struct pt_loop_results *results = passes->results;
+    if (!pass->phase_ns[PT_PHASE_forward]) {
+        passes->reads++;
+        passes->reads_ns += pass->ns;
+        passes->longest_read_ns = pass->ns > passes->longest_read_ns ? pass->ns : passes->longest_read_ns;
+        return;
+    }
+    results->by_mode_ns += pass->is_by_mode ? pass->ns : 0;
+    if (pass->ns > results->longest_validation_ns)
+        results->longest_validation_ns = pass->ns;
+}
+
+static void keep(struct pt_passes *passes, struct pt_pass *pass)
+{
+    pass->number = (pt_u32)++passes->results->passes[pass->kind];
+    if (pass->kind == PT_PASS_VALIDATION)
+        count_validation(passes, pass);
+    if (passes->kept.n < PT_PASSES_KEPT)
+        pt_vec_push(&passes->kept, *pass);
 }
 
 /* One batch of a loader is taken, to learn what its samples look like, and that is all. */
@@ -141,7 +171,7 @@ static void count_pass(struct pt_passes *passes, struct pt_open_pass *open)
         add_phases(results->phase_ns, pass->phase_ns);
     }
     if (pass->kind == PT_PASS_EPOCH)
-        count_epoch(results, open);
+        count_epoch(passes, open);
     if (pass->kind == PT_PASS_VALIDATION && validation) { /* a part of it */
         validation->pass.name = validation->pass.name ? validation->pass.name : pass->name;
         validation->pass.workers += pass->workers;
@@ -152,9 +182,7 @@ static void count_pass(struct pt_passes *passes, struct pt_open_pass *open)
         add_phases(validation->pass.phase_ns, pass->phase_ns);
         return;
     }
-    pass->number = (pt_u32)++results->passes[pass->kind];
-    if (passes->kept.n < PT_PASSES_KEPT)
-        pt_vec_push(&passes->kept, *pass);
+    keep(passes, pass);
 }
 
 static void end_pass(struct pt_passes *passes, struct pt_open_pass *open, pt_i64 now_ns)
@@ -306,14 +334,11 @@ void pt_passes_validation_end(struct pt_passes *passes, pt_i64 at_ns)
 
 void pt_passes_add_validation(struct pt_passes *passes, const struct pt_pass *pass)
 {
-    struct pt_loop_results *results = passes->results;
     struct pt_pass numbered = *pass;
-    numbered.number = (pt_u32)++results->passes[PT_PASS_VALIDATION];
-    results->pass_ns[PT_PASS_VALIDATION] += pass->ns;
+    passes->results->pass_ns[PT_PASS_VALIDATION] += pass->ns;
     passes->validation_ns += pass->ns;
     pt_passes_leave_out(passes, pass->ns);
-    if (passes->kept.n < PT_PASSES_KEPT)
-        pt_vec_push(&passes->kept, numbered);
+    keep(passes, &numbered);
 }
 
 void pt_passes_note(struct pt_passes *passes, pt_i64 end_ns)
@@ -337,10 +362,43 @@ void pt_passes_hole(struct pt_passes *passes, pt_i64 at_ns)
             end_pass(passes, &passes->open[i], at_ns);
 }
 
-void pt_passes_finish(struct pt_passes *passes, pt_i64 end_ns)
+/* Data that were read into a list or onto a GPU: nothing was validated. */
+static void drop_reads(struct pt_passes *passes)
 {
+    struct pt_loop_results *results = passes->results;
+    size_t n = 0;
+    pt_u32 number = 0;
+    results->passes[PT_PASS_VALIDATION] -= passes->reads;
+    results->pass_ns[PT_PASS_VALIDATION] -= passes->reads_ns;
+    for (size_t i = 0; i < passes->kept.n; i++) {
+        struct pt_pass *pass = &passes->kept.items[i];
+        if (pass->kind == PT_PASS_VALIDATION && !pass->phase_ns[PT_PHASE_forward])
+            continue;
+        pass->number = pass->kind == PT_PASS_VALIDATION ? ++number : pass->number;
+        passes->kept.items[n++] = *pass;
+    }
+    passes->kept.n = n;
+}
+
+void pt_passes_finish(struct pt_passes *passes, pt_i64 end_ns, bool has_forward)
+{
+    struct pt_loop_results *results = passes->results;
     for (pt_u32 i = 0; i < PT_PASSES_OPEN; i++)
         if (passes->open[i].is_open && !passes->open[i].is_phase)
             end_pass(passes, &passes->open[i], end_ns);
     pt_passes_validation_end(passes, end_ns);
+    if (has_forward)
+        drop_reads(passes);
+    else if (passes->longest_read_ns > results->longest_validation_ns)
+        results->longest_validation_ns = passes->longest_read_ns;
+    results->kept = passes->kept.items;
+    results->n_kept = passes->kept.n;
+    results->first_batches_ns = passes->first_batches.items;
+    results->n_first_batches = passes->first_batches.n;
+}
+
+void pt_passes_fini(struct pt_passes *passes)
+{
+    free(passes->kept.items);
+    free(passes->first_batches.items);
 }

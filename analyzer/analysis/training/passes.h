@@ -44,6 +44,13 @@ struct pt_passes {
     struct {
         PT_VEC(struct pt_pass);
     } kept;
+    struct {
+        PT_VEC(pt_i64);
+    } first_batches;
+    pt_i64 last_end_ns; /* of epochs with workers */
+    /* Data that were read while no model looked at them: they are validations only where no model is called at all. */
+    pt_u64 reads;
+    pt_i64 reads_ns, longest_read_ns;
 };
 
 /* The batch that what happens now belongs to; NULL = none. */
@@ -71,6 +78,8 @@ void pt_passes_leave_out(struct pt_passes *passes, pt_i64 ns);
 /* What comes next is missing: all that is open ends here. What is behind it is a pass of its own, though it may be the
  * same: a new iterator often has the address of the one before. */
 void pt_passes_hole(struct pt_passes *passes, pt_i64 at_ns);
-void pt_passes_finish(struct pt_passes *passes, pt_i64 end_ns);
+/* `has_forward`: models are called. */
+void pt_passes_finish(struct pt_passes *passes, pt_i64 end_ns, bool has_forward);
+void pt_passes_fini(struct pt_passes *passes);
 
 #endif

@@ -14,6 +14,7 @@
 #include "facts/workers.h"
 #include "util/text/fmt.h"
 #include "util/whole.h"
+#include "costs.h"
 #include "imports.h"
 #include "pass_tables.h"
 #include "loop_places.h"
@@ -23,12 +24,9 @@ enum { WORTH_A_LINE_NS = 1000000000, MANY_COLLECTIONS = 10 };
 
 /* Over the processes whose steps are the stage's. */
 struct stage_sums {
-    pt_u64 steps, epochs, exhausted, passes, validations, samples, batches, batches_of_one;
+    pt_u64 steps, epochs, exhausted, validations, samples, batches, batches_of_one;
     pt_u64 backwards, optimizer_steps, skipped, compiles, recompiles;
-    pt_u32 workers;
-    const char *data; /* of the last that trained */
-    pt_i64 train_ns, validation_ns, validation_longest_ns, validation_by_mode_ns, compile_ns, recompile_ns, uncached_ns,
-        checkpoint_ns, collector_ns, starts_ns, late_starts_ns, restarts_ns;
+    pt_i64 train_ns, validation_ns, compile_ns, recompile_ns, checkpoint_ns, collector_ns, late_starts_ns;
     pt_i64 phase_ns[PT_N_PHASES];
     struct pt_times durations;
 };
@@ -37,52 +35,6 @@ static pt_i64 self_of(const struct pt_trainings *results, const struct pt_proces
 {
     const struct pt_phase_process *phases = results->sums->processes[process->index];
     return phases ? phases->sums[kind].self_ns : 0;
-}
-
-/* What the first batches of epochs took beyond the usual, from the epoch with this number on. */
-static pt_i64 first_batches_of(const struct pt_loop_results *loop, pt_u32 from)
-{
-    const pt_i64 usual_ns = pt_times_quantile(&loop->pace->phases[PT_PHASE_data_wait], 0.5);
-    pt_i64 beyond_ns = 0;
-    for (size_t i = 0; i < loop->n_kept; i++) {
-        const struct pt_pass *pass = &loop->kept[i];
-        const pt_i64 ns = pass->start_cost_ns + pass->first_wait_ns - usual_ns;
-        if (pass->kind == PT_PASS_EPOCH && pass->number >= from && ns > 0)
-            beyond_ns += ns;
-    }
-    return beyond_ns;
-}
-
-/* What the ends of epochs took: of all but the last, whose workers end in any case. */
-static pt_i64 ends_of(const struct pt_loop_results *loop)
-{
-    pt_i64 ns = 0, last_ns = 0;
-    for (size_t i = 0; i < loop->n_kept; i++)
-        if (loop->kept[i].kind == PT_PASS_EPOCH && loop->kept[i].workers) {
-            last_ns = loop->kept[i].last_wait_ns;
-            ns += last_ns;
-        }
-    return ns - last_ns;
-}
-
-/* One pass is what any training needs, at its end: the longest, as a test on other data may take longer than those
- * before. */
-static pt_i64 longest_validation_of(const struct pt_loop_results *loop)
-{
-    pt_i64 longest_ns = 0;
-    for (size_t i = 0; i < loop->n_kept; i++)
-        if (loop->kept[i].kind == PT_PASS_VALIDATION && loop->kept[i].ns > longest_ns)
-            longest_ns = loop->kept[i].ns;
-    const pt_i64 all_ns = loop->pass_ns[PT_PASS_VALIDATION];
-    return longest_ns < all_ns ? longest_ns : all_ns;
-}
-
-static pt_i64 validation_by_mode_of(const struct pt_loop_results *loop)
-{
-    pt_i64 ns = 0;
-    for (size_t i = 0; i < loop->n_kept; i++)
-        ns += loop->kept[i].kind == PT_PASS_VALIDATION && loop->kept[i].is_by_mode ? loop->kept[i].ns : 0;
-    return ns;
 }
 
 static void add_loop(const struct pt_trainings *results, struct stage_sums *sums, const struct pt_loop_results *loop)
@@ -94,8 +46,6 @@ static void add_loop(const struct pt_trainings *results, struct stage_sums *sums
     sums->samples += loop->samples;
     sums->batches += loop->batches;
     sums->batches_of_one += loop->batches_of_one;
-    sums->workers = loop->workers > sums->workers ? loop->workers : sums->workers;
-    sums->data = loop->data ? loop->data : sums->data;
     sums->backwards += loop->backwards;
     sums->optimizer_steps += loop->optimizer_steps;
     sums->skipped += loop->skipped_steps;
@@ -103,17 +53,11 @@ static void add_loop(const struct pt_trainings *results, struct stage_sums *sums
     sums->recompiles += loop->recompiles;
     sums->train_ns += loop->train_ns;
     sums->validation_ns += loop->pass_ns[PT_PASS_VALIDATION];
-    sums->validation_longest_ns += longest_validation_of(loop);
-    sums->validation_by_mode_ns += validation_by_mode_of(loop);
     sums->compile_ns += loop->compile_ns;
     sums->recompile_ns += loop->recompile_ns;
-    sums->uncached_ns += loop->uncached_ns;
     sums->checkpoint_ns += self_of(results, loop->process, PT_PHASE_checkpoint);
     sums->collector_ns += self_of(results, loop->process, PT_PHASE_garbage_collection);
-    sums->starts_ns += first_batches_of(loop, 1);
-    const pt_i64 late_ns = first_batches_of(loop, 2);
-    sums->late_starts_ns += late_ns;
-    sums->restarts_ns += late_ns + ends_of(loop);
+    sums->late_starts_ns += pt_training_late_ns(loop, 2);
     for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
         sums->phase_ns[kind] += loop->phase_ns[kind];
     pt_times_add_all(&sums->durations, &loop->pace->durations);
@@ -195,51 +139,7 @@ static void set_times(struct pt_metrics *metrics, struct pt_scope scope, const s
     pt_metrics_set(metrics, scope, "training.late_starts_s", pt_seconds(sums->late_starts_ns));
 }
 
-/* ---- what rules judge ---- */
-
-/* What led to it, tracing for one, is found in a cache as well. */
-#define WITH_TRACING 1.25
-
-/* Where the compiler found nothing in its cache, the next run does. */
-static void set_compiler(struct pt_profile *profile, pt_u32 stage, const struct stage_sums *sums)
-{
-    const double made_ns = fmin((double)sums->compile_ns, WITH_TRACING * (double)sums->uncached_ns);
-    const double wall_ns = (double)pt_profile_stage_wall_ns(profile, stage);
-    if (!(wall_ns > 0))
-        return;
-    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "training.compile.uncached_s", pt_real(made_ns / 1e9));
-    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "training.compile.uncached_percent",
-                   pt_real(100 * made_ns / wall_ns));
-}
-
-static void set_costs(struct pt_metrics *metrics, struct pt_scope scope, const struct stage_sums *sums)
-{
-    const pt_u64 updates = sums->optimizer_steps + sums->skipped;
-    const double skipped = updates ? (double)sums->skipped / (double)updates : 0;
-    const double data_ns = (double)pt_shares_of(sums->phase_ns, sums->train_ns).ns[PT_SHARE_DATA];
-    pt_metrics_set(metrics, scope, "training.late_starts_percent",
-                   pt_real(pt_percent_of(sums->late_starts_ns, sums->train_ns)));
-    pt_metrics_set(metrics, scope, "training.restarts.cost_s", pt_seconds(sums->restarts_ns));
-    pt_metrics_set(metrics, scope, "training.ends_s", pt_seconds(sums->restarts_ns - sums->late_starts_ns));
-    pt_metrics_set(metrics, scope, "training.validation_percent",
-                   pt_real(pt_percent_of(sums->validation_ns, sums->train_ns + sums->validation_ns)));
-    pt_metrics_set(metrics, scope, "training.validation.by_mode_percent",
-                   pt_real(pt_percent_of(sums->validation_by_mode_ns, sums->validation_ns)));
-    pt_metrics_set(metrics, scope, "training.validation.cost_s",
-                   pt_seconds(sums->validation_ns - sums->validation_longest_ns));
-    pt_metrics_set(metrics, scope, "training.skipped_percent", pt_real(100 * skipped));
-    pt_metrics_set(metrics, scope, "training.skipped.cost_s", pt_real(skipped * (double)sums->train_ns / 1e9));
-    pt_metrics_set(metrics, scope, "training.ones_percent",
-                   pt_real(sums->batches ? 100 * (double)sums->batches_of_one / (double)sums->batches : 0));
-    pt_metrics_set(metrics, scope, "training.per_step.cost_s", pt_real(((double)sums->train_ns - data_ns) / 1e9));
-    const double waits_ns = fmax(0, data_ns - (double)sums->starts_ns);
-    pt_metrics_set(metrics, scope, "training.waits.cost_s", pt_real(waits_ns / 1e9));
-    pt_metrics_set(metrics, scope, "training.waits_percent",
-                   pt_real(sums->train_ns > 0 ? 100 * waits_ns / (double)sums->train_ns : 0));
-    pt_metrics_set(metrics, scope, "training.workers.count", pt_integer(sums->workers));
-    pt_metrics_set(metrics, scope, "training.data_set",
-                   sums->data ? pt_text(pt_metrics_text(metrics, sums->data)) : pt_unknown("no loader named it"));
-}
+/* ---- the garbage collector ---- */
 
 /* How much of the time that its main thread computes it has a CPU: what others took of a phase is no cost of it. 1 =
  * that is not known. */
@@ -289,39 +189,7 @@ static void set_collector(const struct pt_trainings *results, pt_u32 stage)
                    pt_real(lived_ns > 0 ? 100 * (imports_ns + running_ns) / (double)lived_ns : 0));
 }
 
-/* A thread that makes steps, or waits for their data. */
-static bool trains(const struct pt_phase_thread *thread)
-{
-    const pt_u32 kinds =
-        1u << PT_PHASE_backward | 1u << PT_PHASE_optimizer_step | 1u << PT_PHASE_train_step | 1u << PT_PHASE_data_wait;
-    return thread->had & kinds;
-}
-
-/* What is saved; loading happens once. Of the threads that train in the processes whose steps are counted: what another
- * thread saves holds up no step, and ranks save at the same time. */
-static void set_checkpoints(const struct pt_trainings *results, pt_u32 stage, const struct pt_world *world,
-                            const struct stage_sums *sums)
-{
-    struct pt_metrics *metrics = &results->profile->metrics;
-    const struct pt_scope scope = pt_scope_stage(stage);
-    struct pt_saves all = {0};
-    for (size_t i = 0; i < results->sums->threads.n; i++) {
-        const struct pt_phase_thread *thread = results->sums->threads.items[i];
-        for (pt_u32 j = 0; trains(thread) && j < world->n_counted; j++)
-            if (world->counted[j]->process == thread->thread->process) {
-                all.n += thread->saves.n;
-                all.total_ns += thread->saves.total_ns;
-                all.longest_ns += thread->saves.longest_ns;
-            }
-    }
-    if (!all.n)
-        return;
-    pt_metrics_set(metrics, scope, "training.checkpoints.count", pt_integer(all.n));
-    pt_metrics_set(metrics, scope, "training.checkpoints.total_s", pt_seconds(all.total_ns));
-    pt_metrics_set(metrics, scope, "training.checkpoints.percent",
-                   pt_real(pt_percent_of(all.total_ns, sums->train_ns + all.total_ns)));
-    pt_metrics_set(metrics, scope, "training.checkpoints.cost_s", pt_seconds(all.total_ns - all.longest_ns));
-}
+/* ---- a stage ---- */
 
 /* All ranks together; of others that train the mean. */
 static struct pt_value samples_per_s(const struct pt_world *world)
@@ -371,9 +239,7 @@ static void set_stage(const struct pt_trainings *results, pt_u32 stage)
         set_steps(metrics, scope, sums);
         set_counts(metrics, scope, sums);
         set_times(metrics, scope, sums);
-        set_costs(metrics, scope, sums);
-        set_compiler(results->profile, stage, sums);
-        set_checkpoints(results, stage, &world, sums);
+        pt_training_costs(results, stage, &world);
         pt_metrics_set(metrics, scope, "training.samples_per_s", samples_per_s(&world));
     } else
         set_unknown(metrics, scope, only_calls(results, stage));
