@@ -170,19 +170,30 @@ bool pt_rule_importing(struct pt_profile *profile, pt_i64 stage, struct pt_findi
     return true;
 }
 
-/* What the main thread waits for has a line of its own. Waits for workers are phases of their own where a loader is
- * known. */
-static double waits_s(const struct pt_finding *finding, const struct pt_metrics *metrics)
+static double parts_s(const struct pt_finding *finding, const struct pt_metrics *metrics,
+                      const enum pt_time_part *parts, size_t n)
 {
-    static const enum pt_time_part parts[] = {PT_PART_network,  PT_PART_sleep,      PT_PART_lock,    PT_PART_idle,
-                                              PT_PART_gil_wait, PT_PART_child_wait, PT_PART_gpu_wait};
-    static const enum pt_time_part of_workers[] = {PT_PART_data_wait, PT_PART_workers};
-    double s = 0, workers_s = -pt_finding_number_or_0(finding, metrics, "training.data_s");
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    double s = 0;
+    for (size_t i = 0; i < n; i++)
         s += pt_finding_number_or_0(finding, metrics, pt_time_parts[parts[i]].metric);
-    for (size_t i = 0; i < sizeof of_workers / sizeof *of_workers; i++)
-        workers_s += pt_finding_number_or_0(finding, metrics, pt_time_parts[of_workers[i]].metric);
-    return s + fmax(workers_s, 0);
+    return s;
+}
+
+/* What the main thread waits for has a line of its own. Waits for workers are phases of their own where a loader is
+ * known. The account is the stage's: before and behind the training, where it imports nothing, it may have waited all
+ * the time, but not for a GPU. */
+static double waits_s(const struct pt_profile *profile, const struct pt_finding *finding, double training_s)
+{
+    static const enum pt_time_part parts[] = {PT_PART_network, PT_PART_sleep,    PT_PART_lock,
+                                              PT_PART_idle,    PT_PART_gil_wait, PT_PART_child_wait};
+    static const enum pt_time_part of_workers[] = {PT_PART_data_wait, PT_PART_workers}, of_gpu[] = {PT_PART_gpu_wait};
+    const struct pt_metrics *metrics = &profile->metrics;
+    const double workers_s = parts_s(finding, metrics, of_workers, sizeof of_workers / sizeof *of_workers) -
+                             pt_finding_number_or_0(finding, metrics, "training.data_s");
+    const double all_s = parts_s(finding, metrics, parts, sizeof parts / sizeof *parts) + fmax(workers_s, 0);
+    const double outside_s = pt_own_wall_s(profile, finding) - training_s -
+                             pt_finding_number_or_0(finding, metrics, "python.imports.total_s");
+    return parts_s(finding, metrics, of_gpu, 1) + fmax(all_s - fmax(outside_s, 0), 0);
 }
 
 /* An observation: whether a program needs it, nobody else knows. What it waits for, and checkpoints, have lines of
@@ -190,13 +201,14 @@ static double waits_s(const struct pt_finding *finding, const struct pt_metrics 
 bool pt_rule_beside_the_steps(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    const double training_s = pt_finding_number(finding, metrics, "training.total_s");
-    const double other_s = pt_finding_number(finding, metrics, "training.other_s") -
-                           pt_finding_number_or_0(finding, metrics, "training.checkpoint_s") -
-                           waits_s(finding, metrics);
+    const double training_s = pt_finding_number(finding, metrics, "training.length_s");
+    if (stage < 0 || !(training_s > 0))
+        return false;
+    const double other_s =
+        pt_finding_number(finding, metrics, "training.beside_s") - waits_s(profile, finding, training_s);
     const double cpu_s = stacks_s(profile, stage, PT_STACK_TRAINING_S);
     const double beside_s = stacks_s(profile, stage, PT_STACK_BESIDE_S);
-    if (stage < 0 || !(100 * other_s >= LEAST_BESIDE_PERCENT * training_s) ||
+    if (!(100 * other_s >= LEAST_BESIDE_PERCENT * training_s) ||
         !(other_s >= PT_LARGE_PART * pt_own_wall_s(profile, finding)) || !(beside_s > 0) ||
         !(beside_s >= cpu_s * other_s / training_s / 2))
         return false;

@@ -163,12 +163,6 @@ static const struct {
      2},
     {"pickled_data", {{"pickling.polls_s", 5}, {"time.data_wait_s", 3}, {"pickling.dumps_s", 2}}, 0.9},
     {"pickled_data", {{"pickling.workers_s", 2}, {"time.data_wait_s", 3}}, 0.9},
-    {"beside_the_steps", {{"training.total_s", 5}, {"caller.beside_s", 2}, {"training.other_s", 3}}, 0.7},
-    {"beside_the_steps", {{"training.other_s", 3}, {"caller.beside_s", 2}, {"training.total_s", 5}}, 21},
-    /* it is what it waits for */
-    {"beside_the_steps",
-     {{"training.total_s", 5}, {"caller.beside_s", 2}, {"training.other_s", 3}, {"time.network_s", 0.2}},
-     2.5},
     {"importing", {{"python.imports.total_s", 2}}, 0.4},
     {"python_in_training",
      {{"training.preparing_s", 1}, {"training.preparing_percent", 10}, {"training.window_s", 9}, {"reader.own_s", 1}},

@@ -103,8 +103,8 @@ static void a_small_place_hides_no_large_one(void **state)
     for (int is_most = 0; is_most < 2; is_most++) {
         const double other_s = is_most ? 60 : 16;
         struct world *w = new_world(95);
-        set(w, "training.total_s", WALL_S);
-        set(w, "training.other_s", other_s);
+        set(w, "training.length_s", WALL_S);
+        set(w, "training.beside_s", other_s);
         pt_stacks_add(&w->profile.stacks, 0, &beside, 1)->cost[PT_STACK_BESIDE_S] = other_s;
         pt_judge(&w->profile, &w->findings);
         assert_non_null(find(w, "beside_the_steps"));

@@ -23,6 +23,8 @@ enum cost {
     COST_WAITS,
     COST_RECOMPILE,
     COST_UNCACHED,
+    COST_BESIDE, /* the steps, in the training passes, without checkpoints */
+    COST_ALL,    /* the training passes */
     COST__COUNT
 };
 
@@ -35,6 +37,8 @@ static const char *const metrics_of[COST__COUNT] = {
     [COST_WAITS] = "training.waits.cost_s",
     [COST_RECOMPILE] = "training.recompile.cost_s",
     [COST_UNCACHED] = "training.compile.uncached_s",
+    [COST_BESIDE] = "training.beside_s",
+    [COST_ALL] = "training.length_s",
 };
 
 /* Over the trainings that are counted. */
@@ -109,6 +113,8 @@ static void costs_of(const struct pt_loop_results *loop, const struct pt_saves *
     costs[COST_RECOMPILE] = s_of(loop->recompile_ns);
     /* Where the compiler found nothing in its cache, the next run does. */
     costs[COST_UNCACHED] = fmin(s_of(loop->compile_ns), WITH_TRACING * s_of(loop->uncached_ns));
+    costs[COST_BESIDE] = fmax(s_of(shares.ns[PT_SHARE_OTHER] - loop->phase_ns[PT_PHASE_checkpoint]), 0);
+    costs[COST_ALL] = s_of(loop->train_ns);
 }
 
 static void add(struct sums *sums, const struct pt_loop_results *loop, const struct pt_saves *saves)
