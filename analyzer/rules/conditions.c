@@ -109,6 +109,11 @@ static bool are_uneven(const struct pt_profile *profile, const struct pt_finding
                pt_finding_number(finding, metrics, "helpers.imbalance.most_s") / 3;
 }
 
+static double disk_of(const struct worker_shares *shares)
+{
+    return shares->file + shares->fault;
+}
+
 enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct worker_shares shares = shares_of(profile, finding);
@@ -125,7 +130,7 @@ enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, c
         return PT_WORKERS_UNEVEN;
     if (!(shares.busy >= 50))
         return PT_WORKERS_FINE;
-    const double disk = shares.file + shares.fault;
+    const double disk = disk_of(&shares);
     if (disk >= shares.busy / 2)
         return PT_WORKERS_WAIT_FOR_FILES;
     /* What is neither is computing, or waiting for a CPU to compute; unless it is known that most of it is not. */
@@ -135,6 +140,18 @@ enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, c
     return PT_WORKERS_TOO_FEW;
 }
 
+/* As above: workers of which there are as many as CPUs are too few only where they wait, for whatever it is. */
+struct pt_worker_waits pt_worker_waits(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct worker_shares shares = shares_of(profile, finding);
+    const double known = disk_of(&shares) + shares.other, beside_cpu = shares.busy - shares.cpu - shares.queue;
+    const double waits = shares.at_once < shares.cpus ? known : fmax(known, beside_cpu);
+    if (!(shares.busy >= 50)) /* they wait for work */
+        return (struct pt_worker_waits){NAN, NAN};
+    return (struct pt_worker_waits){.other_percent = 100 * shares.other / shares.busy,
+                                    .all_percent = 100 * waits / shares.busy};
+}
+
 double pt_waiting_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     enum { MOSTLY_PERCENT = 50, FEWEST_TIMES = 2, MOST_TIMES = 8 };
@@ -142,7 +159,7 @@ double pt_waiting_workers_needed(const struct pt_profile *profile, const struct 
     const double data_s = pt_finding_number(finding, metrics, "training.data_s");
     const double all_s = pt_finding_number(finding, metrics, "training.total_s");
     const double times = all_s > data_s ? all_s / (all_s - data_s) : MOST_TIMES;
-    if (!(pt_finding_number(finding, metrics, "helpers.other_percent") >= MOSTLY_PERCENT))
+    if (!(pt_worker_waits(profile, finding).all_percent >= MOSTLY_PERCENT))
         return NAN;
     return ceil(pt_finding_number(finding, metrics, "helpers.workers.at_once") *
                 fmin(fmax(times, FEWEST_TIMES), MOST_TIMES));

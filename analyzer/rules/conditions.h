@@ -25,6 +25,13 @@ enum pt_worker_complaint {
 };
 enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, const struct pt_finding *finding);
 
+/* Of the time in which workers do not wait for work, what they wait for a network or sleep, and what they wait in all.
+ * NAN = not known, or they mostly wait for work. */
+struct pt_worker_waits {
+    double other_percent, all_percent;
+};
+struct pt_worker_waits pt_worker_waits(const struct pt_profile *profile, const struct pt_finding *finding);
+
 /* How many workers are needed where they wait for something else than a CPU: as many more as the main process would
  * take batches faster, and at most eight times as many. NAN = they do not wait. */
 double pt_waiting_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding);

@@ -71,11 +71,20 @@ static double still_waits_s(const struct pt_profile *profile, const struct pt_fi
     return fmax(loading_s - own_s, 0); /* 0 also where one is not known */
 }
 
+/* For the remedies. */
+static void set_percent(struct pt_profile *profile, pt_i64 stage, const char *metric, double percent)
+{
+    if (!isnan(percent))
+        pt_metrics_set(&profile->metrics, pt_scope_stage((pt_u32)stage), metric, pt_real(percent));
+}
+
 bool pt_rule_too_few_workers(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
-    (void)stage;
     if (!complain(profile, finding, PT_WORKERS_TOO_FEW, "helpers.wait_s", "helpers.workers", "busy_s"))
         return false;
+    const struct pt_worker_waits waits = pt_worker_waits(profile, finding);
+    set_percent(profile, stage, "helpers.other_of_busy_percent", waits.other_percent);
+    set_percent(profile, stage, "helpers.waits_of_busy_percent", waits.all_percent);
     finding->gain_upper_s = fmax(finding->gain_upper_s - still_waits_s(profile, finding), 0);
     return true;
 }
