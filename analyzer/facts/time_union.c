@@ -12,7 +12,7 @@ static void forget_oldest(struct pt_time_union *sum)
     memmove(sum->kept, sum->kept + PT_UNION_KEPT - sum->n, sum->n * sizeof *sum->kept);
 }
 
-void pt_time_union_add(struct pt_time_union *sum, pt_i64 start_ns, pt_i64 end_ns)
+void pt_time_union_insert(struct pt_time_union *sum, pt_i64 start_ns, pt_i64 end_ns)
 {
     pt_i64 added_ns = end_ns - start_ns;
     if (added_ns <= 0)

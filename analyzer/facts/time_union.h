@@ -20,6 +20,24 @@ struct pt_time_union {
     pt_i64 total_ns;
 };
 
-void pt_time_union_add(struct pt_time_union *sum, pt_i64 start_ns, pt_i64 end_ns);
+/* Where it neither goes on with the last one nor follows it. */
+void pt_time_union_insert(struct pt_time_union *sum, pt_i64 start_ns, pt_i64 end_ns);
+
+static inline void pt_time_union_add(struct pt_time_union *sum, pt_i64 start_ns, pt_i64 end_ns)
+{
+    const pt_u32 n = sum->n;
+    if (n && start_ns <= sum->kept[n - 1].end_ns && start_ns >= sum->kept[n - 1].start_ns && end_ns > start_ns) {
+        const pt_i64 more_ns = end_ns - sum->kept[n - 1].end_ns;
+        sum->kept[n - 1].end_ns += more_ns > 0 ? more_ns : 0;
+        sum->total_ns += more_ns > 0 ? more_ns : 0;
+    } else if (n && n < PT_UNION_KEPT && start_ns > sum->kept[n - 1].end_ns && end_ns > start_ns) {
+        sum->kept[n].start_ns = start_ns;
+        sum->kept[n].end_ns = end_ns;
+        sum->n = n + 1;
+        sum->total_ns += end_ns - start_ns;
+    } else {
+        pt_time_union_insert(sum, start_ns, end_ns);
+    }
+}
 
 #endif

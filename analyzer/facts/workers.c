@@ -85,15 +85,12 @@ bool pt_are_peers(const struct pt_process *one, const struct pt_process *other)
     return (are_siblings && pt_is_worker(one) && pt_is_worker(other)) || are_same_program(one, other);
 }
 
-bool pt_is_worker(const struct pt_process *process)
+bool pt_find_worker(const struct pt_process *process)
 {
     pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->worker_cache;
-    pt_u8 known = __atomic_load_n(seen, __ATOMIC_RELAXED); /* two threads may ask at once */
-    if (!known) {
-        known = find(process) ? 2 : 1;
-        __atomic_store_n(seen, known, __ATOMIC_RELAXED);
-    }
-    return known == 2;
+    const bool is_one = find(process);
+    __atomic_store_n(seen, is_one ? 2 : 1, __ATOMIC_RELAXED); /* two threads may ask at once */
+    return is_one;
 }
 
 bool *pt_have_workers(const struct pt_session *session)

@@ -8,7 +8,13 @@
 
 #include "profile/profile.h"
 
-bool pt_is_worker(const struct pt_process *process);
+/* Looks at it, which pt_is_worker does once. */
+bool pt_find_worker(const struct pt_process *process);
+static inline bool pt_is_worker(const struct pt_process *process)
+{
+    const pt_u8 known = __atomic_load_n(&process->worker_cache, __ATOMIC_RELAXED);
+    return known ? known == 2 : pt_find_worker(process);
+}
 /* What Python's multiprocessing starts for itself, and no code of the program: the server that forks its workers, and
  * the one that removes what they leave behind. No worker, and no command. */
 bool pt_is_of_multiprocessing(const struct pt_process *process);

@@ -117,7 +117,7 @@ static enum pt_whose note_read(struct files *files, const struct pt_event *e, st
     const enum pt_whose whose = pt_whose_event(paths, e);
     f->reads.ns[whose] += (double)e->duration_ns + (double)around_ns;
     if (!f->is_program && !f->is_unseekable)
-        pt_split_time_add(&files->stages[f->stage].all, paths, e, e->start_ns - (pt_i64)around_ns);
+        pt_split_time_add_as(&files->stages[f->stage].all, whose, paths, e, e->start_ns - (pt_i64)around_ns);
     return whose;
 }
 
@@ -194,8 +194,8 @@ static void was_read(struct files *files, const struct pt_event *e, struct use u
     if (!read.is_small || !read.bytes)
         return;
     was_small(use, whose, read.ns, read.bytes, small_around_ns);
-    pt_split_time_add(&files->stages[f->stage].small, files->profile->facts->paths, e,
-                      e->start_ns - (pt_i64)small_around_ns);
+    pt_split_time_add_as(&files->stages[f->stage].small, whose, files->profile->facts->paths, e,
+                         e->start_ns - (pt_i64)small_around_ns);
 }
 
 static void was_written(struct files *files, struct use use, struct transfer written, bool moves)

@@ -170,11 +170,12 @@ static void note_whose(const struct metadata *metadata, struct calls *calls, con
     const struct pt_critical_paths *paths = metadata->profile->facts->paths;
     const bool is_close = e->desc->kind == PT_KIND_io_close, changes = is_change(e);
     struct pt_split_sum *sum = is_close ? &calls->sums.closes : changes ? &calls->sums.changes : &calls->sums.questions;
-    sum->ns[pt_whose_event(paths, e)] += (double)e->duration_ns + (double)around_ns;
+    const enum pt_whose whose = pt_whose_event(paths, e);
+    sum->ns[whose] += (double)e->duration_ns + (double)around_ns;
     if (is_close || changes)
-        pt_split_time_add(&calls->time.changes, paths, e, e->start_ns - (pt_i64)around_ns);
+        pt_split_time_add_as(&calls->time.changes, whose, paths, e, e->start_ns - (pt_i64)around_ns);
     if (is_close || !changes)
-        pt_split_time_add(&calls->time.questions, paths, e, e->start_ns - (pt_i64)around_ns);
+        pt_split_time_add_as(&calls->time.questions, whose, paths, e, e->start_ns - (pt_i64)around_ns);
 }
 
 static bool add_to_directory(struct metadata *metadata, struct calls *calls, const struct pt_event *e, pt_u64 around_ns)

@@ -242,11 +242,9 @@ pt_i64 pt_path_helper_ns(const struct pt_critical_paths *paths, const struct pt_
     return ns;
 }
 
-pt_i64 pt_path_critical_ns(const struct pt_critical_paths *paths, const struct pt_thread *thread, pt_i64 start_ns,
-                           pt_i64 end_ns)
+pt_i64 pt_path_critical_pieces_ns(const struct pt_critical_paths *paths, const struct pt_thread *thread,
+                                  pt_i64 start_ns, pt_i64 end_ns)
 {
-    if (!pt_path_has(paths, thread->process))
-        return 0;
     const pt_i64 helper_ns = pt_path_helper_ns(paths, thread, start_ns, end_ns);
     return thread == pt_main_thread(thread->process) ? pt_path_ns(paths, thread->process, start_ns, end_ns) - helper_ns
                                                      : helper_ns;

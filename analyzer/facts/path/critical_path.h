@@ -76,10 +76,21 @@ static inline bool pt_path_is_own(const struct pt_critical_paths *paths, const s
            2 * pt_path_own_ns(paths, event->thread, event->start_ns, event->start_ns + event->duration_ns) >
                event->duration_ns;
 }
+/* The same of a process that is on it for a part of its life, or whose threads are. */
+pt_i64 pt_path_critical_pieces_ns(const struct pt_critical_paths *paths, const struct pt_thread *thread,
+                                  pt_i64 start_ns, pt_i64 end_ns);
 /* How much of it is the stage's critical time: of the main thread while the process is on the path, but for what it
  * hands to another one; of that other one. */
-pt_i64 pt_path_critical_ns(const struct pt_critical_paths *paths, const struct pt_thread *thread, pt_i64 start_ns,
-                           pt_i64 end_ns);
+static inline pt_i64 pt_path_critical_ns(const struct pt_critical_paths *paths, const struct pt_thread *thread,
+                                         pt_i64 start_ns, pt_i64 end_ns)
+{
+    const struct pt_path_process *own = &paths->processes[thread->process->index];
+    if (own->on_path_ns <= 0)
+        return 0;
+    if (own->is_whole && !own->threads.n)
+        return thread == pt_main_thread(thread->process) ? end_ns - start_ns : 0;
+    return pt_path_critical_pieces_ns(paths, thread, start_ns, end_ns);
+}
 /* How much of it the main thread hands to another one, on the stage's path: of the main one, all of that; of another
  * one, what is handed to it. */
 pt_i64 pt_path_helper_ns(const struct pt_critical_paths *paths, const struct pt_thread *thread, pt_i64 start_ns,

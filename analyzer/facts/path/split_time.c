@@ -49,30 +49,41 @@ static void note_others(struct pt_split_time *time, const struct pt_critical_pat
     time->more_parts |= process->rank >= 0 ? 1 << PT_PART_gpu_wait : 0;
 }
 
-static void add(struct pt_split_time *time, const struct pt_critical_paths *paths, const struct pt_event *event,
-                const struct pt_span *span)
+/* Returns by how much that of the path has grown. */
+static pt_i64 add(struct pt_split_time *time, enum pt_whose whose, const struct pt_critical_paths *paths,
+                  const struct pt_process *process, struct pt_path_window window)
 {
-    const enum pt_whose whose = pt_whose_time(paths, event->thread, span->start_ns, span->end_ns);
     const pt_i64 before_ns = time->of[whose].total_ns;
-    pt_time_union_add(&time->of[whose], span->start_ns, span->end_ns);
+    pt_time_union_add(&time->of[whose], window.from_ns, window.until_ns);
     if (whose == PT_ON_PATH)
-        time->path_waits_ns += waits((enum pt_time_part)span->part) ? time->of[whose].total_ns - before_ns : 0;
-    else
-        note_others(time, paths, event->process);
+        return time->of[whose].total_ns - before_ns;
+    note_others(time, paths, process);
+    return 0;
+}
+
+void pt_split_time_add_as(struct pt_split_time *time, enum pt_whose whose, const struct pt_critical_paths *paths,
+                          const struct pt_event *event, pt_i64 start_ns)
+{
+    const pt_i64 more_ns =
+        add(time, whose, paths, event->process, (struct pt_path_window){start_ns, pt_event_end_ns(event), NULL});
+    if (more_ns && waits(pt_time_part_of_event(event)))
+        time->path_waits_ns += more_ns;
 }
 
 void pt_split_time_add(struct pt_split_time *time, const struct pt_critical_paths *paths, const struct pt_event *event,
                        pt_i64 start_ns)
 {
-    add(time, paths, event,
-        &(struct pt_span){
-            .start_ns = start_ns, .end_ns = pt_event_end_ns(event), .part = (pt_u8)pt_time_part_of_event(event)});
+    const enum pt_whose whose = pt_whose_time(paths, event->thread, start_ns, pt_event_end_ns(event));
+    pt_split_time_add_as(time, whose, paths, event, start_ns);
 }
 
 void pt_split_time_add_span(struct pt_split_time *time, const struct pt_critical_paths *paths,
                             const struct pt_event *event, const struct pt_span *span)
 {
-    add(time, paths, event, span);
+    const pt_i64 more_ns = add(time, pt_whose_time(paths, event->thread, span->start_ns, span->end_ns), paths,
+                               event->process, (struct pt_path_window){span->start_ns, span->end_ns, NULL});
+    if (waits((enum pt_time_part)span->part))
+        time->path_waits_ns += more_ns;
 }
 
 void pt_split_time_add_waits(struct pt_split_time *time, const struct pt_critical_paths *paths,

@@ -35,6 +35,9 @@ enum pt_whose pt_whose_process(const struct pt_critical_paths *paths, const stru
 /* From start_ns to the end of the event. */
 void pt_split_time_add(struct pt_split_time *time, const struct pt_critical_paths *paths, const struct pt_event *event,
                        pt_i64 start_ns);
+/* The same where it is known whose it is. */
+void pt_split_time_add_as(struct pt_split_time *time, enum pt_whose whose, const struct pt_critical_paths *paths,
+                          const struct pt_event *event, pt_i64 start_ns);
 /* Another time of the event's thread, in calls of a part. */
 void pt_split_time_add_span(struct pt_split_time *time, const struct pt_critical_paths *paths,
                             const struct pt_event *event, const struct pt_span *span);
