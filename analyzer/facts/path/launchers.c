@@ -11,6 +11,7 @@
 
 #include "model/session_feed.h"
 #include "facts/workers.h"
+#include "tree.h"
 #include "util/auto.h"
 #include "util/whole.h"
 
@@ -35,121 +36,6 @@
 /* No more commands of one span are looked for: each is sought among all children. */
 #define MOST_IN_A_SPAN 4096
 
-/* ---- the tree ---- */
-
-/* Calls that take their time for files, whatever their descriptor is; and sleeps. */
-static bool is_own_time(pt_u32 kind)
-{
-    const enum pt_time_part part = pt_time_part_of_kind(kind);
-    const bool may_be_of_a_pipe = kind == PT_KIND_io_read || kind == PT_KIND_io_readv || kind == PT_KIND_io_write ||
-                                  kind == PT_KIND_io_writev || kind == PT_KIND_stdio_read ||
-                                  kind == PT_KIND_stdio_char || kind == PT_KIND_stdio_write || kind == PT_KIND_io_copy;
-    return kind == PT_KIND_wait_sleep ||
-           (!may_be_of_a_pipe &&
-            (part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta));
-}
-
-/* Also waiting for pages of files: a program that reads a cold one uses hardly any CPU. */
-static double busy_ns(const struct pt_facts *facts, const struct pt_process *process)
-{
-    const struct pt_thread *main_one = pt_main_thread(process);
-    const pt_u32 main_number = main_one ? pt_facts_cpu_thread(facts, main_one) : 0;
-    const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, pt_profile_stage_of(facts->profile, process));
-    const double seen_ns = main_number ? (double)cpu->data->times[main_number].on_cpu_ns : 0;
-    const double on_ns = fmax((double)process->cpu_ns, seen_ns);
-    double own_ns = 0;
-    for (pt_u32 i = 0; i < process->n_threads; i++) {
-        const struct pt_thread *thread = &process->threads[i];
-        const pt_u32 number = pt_facts_cpu_thread(facts, thread);
-        own_ns += number ? (double)cpu->data->fault_sums[number].waits_ns : 0;
-        for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
-            own_ns += is_own_time(kind) ? (double)pt_totals_of(thread->totals, kind)->ns : 0;
-    }
-    return on_ns > 0 || process->state == PT_PROCESS_EXECED ? on_ns + own_ns : NAN;
-}
-
-/* Who forked it; its images after an exec have their first one as their parent. */
-static const struct pt_process *starter_of(const struct pt_process *process)
-{
-    const struct pt_process *parent = process->parent;
-    return parent && parent->pid != process->pid ? parent : NULL;
-}
-
-static pt_i64 end_of(const struct pt_path_tree *tree, const struct pt_process *child)
-{
-    while (tree->nodes[child->index].next_image)
-        child = tree->nodes[child->index].next_image;
-    return tree->nodes[child->index].end_ns;
-}
-
-struct ended {
-    const struct pt_process *process;
-    pt_i64 end_ns;
-};
-
-static int by_end(const void *a, const void *b)
-{
-    const struct ended *x = a, *y = b;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns < y->end_ns ? -1 : 1;
-    return (x->process->index > y->process->index) - (x->process->index < y->process->index);
-}
-
-/* A shell may have a hundred thousand children, and wait for each: it must be found without looking at all. */
-static void sort_by_end(struct pt_path_tree *tree, const struct pt_session *session)
-{
-    PT_AUTO(pt_freep) struct ended *all = pt_calloc(session->n_processes + 1, sizeof *all);
-    size_t n = 0;
-    tree->ended = pt_calloc(session->n_processes + 1, sizeof *tree->ended);
-    for (pt_u32 i = 0; i < session->n_processes; i++) {
-        struct pt_path_node *node = &tree->nodes[i];
-        const size_t first = node->first_ended = n;
-        for (const struct pt_process *one = node->first_child; one; one = tree->nodes[one->index].next_sibling)
-            all[n++] = (struct ended){one, end_of(tree, one)};
-        qsort(all + first, n - first, sizeof *all, by_end);
-    }
-    for (size_t i = 0; i < n; i++)
-        tree->ended[i] = all[i].process;
-}
-
-void pt_path_tree_open(struct pt_path_tree *tree, const struct pt_facts *facts)
-{
-    const struct pt_session *session = facts->profile->session;
-    *tree = (struct pt_path_tree){.facts = facts, .nodes = pt_calloc(session->n_processes + 1, sizeof *tree->nodes)};
-    /* Parents stand before their children. */
-    for (pt_u32 i = session->n_processes; i-- > 0;) {
-        const struct pt_process *process = session->processes[i];
-        const struct pt_process *starter = starter_of(process), *before = process->previous_image;
-        struct pt_path_node *node = &tree->nodes[i];
-        const struct pt_thread *thread = pt_main_thread(process);
-        node->busy_ns += busy_ns(facts, process);
-        node->start_ns = thread && !before ? pt_thread_life(facts, thread).start_ns : process->start_ns;
-        node->end_ns = process->end_ns;
-        if (before) {
-            tree->nodes[before->index].next_image = process;
-            tree->nodes[before->index].busy_ns += node->busy_ns;
-        } else if (starter) {
-            node->next_sibling = tree->nodes[starter->index].first_child;
-            tree->nodes[starter->index].first_child = process;
-            tree->nodes[starter->index].busy_ns += node->busy_ns;
-            tree->nodes[starter->index].n_children++;
-        }
-    }
-    sort_by_end(tree, session);
-}
-
-void pt_path_tree_close(struct pt_path_tree *tree)
-{
-    free(tree->nodes);
-    free(tree->ended);
-    *tree = (struct pt_path_tree){0};
-}
-
-static const struct pt_path_node *node_of(const struct pt_path_tree *tree, const struct pt_process *process)
-{
-    return &tree->nodes[process->index];
-}
-
 /* ---- whom it may wait for ---- */
 
 enum idle_kind {
@@ -158,31 +44,21 @@ enum idle_kind {
     REAPED, /* it waited until a child had ended */
 };
 
-static bool has_another_copy(const struct pt_path_tree *tree, const struct pt_process *child)
-{
-    const pt_i64 start_ns = node_of(tree, child)->start_ns, end_ns = end_of(tree, child);
-    const struct pt_process *one = node_of(tree, starter_of(child))->first_child;
-    for (; one; one = node_of(tree, one)->next_sibling)
-        if (one != child && pt_is_worker(one) && node_of(tree, one)->start_ns < end_ns && end_of(tree, one) > start_ns)
-            return true;
-    return false;
-}
-
 /* Workers, and who forks them, serve the program that made them: it is the program. But one copy that it waits for is a
  * detour, and ranks are programs of their own. */
 static bool may_lead(const struct pt_path_tree *tree, const struct pt_process *child, enum idle_kind kind)
 {
     if (!pt_is_worker(child))
         return !pt_is_of_multiprocessing(child);
-    if (child->rank >= 0 && child->rank != starter_of(child)->rank)
+    if (child->rank >= 0 && child->rank != pt_path_starter(child)->rank)
         return true;
-    return kind == REAPED && !has_another_copy(tree, child);
+    return kind == REAPED && !pt_path_has_another_copy(tree, child);
 }
 
 static bool works(const struct pt_path_tree *tree, const struct pt_process *child)
 {
-    const struct pt_path_node *node = node_of(tree, child);
-    const double life_ns = (double)(end_of(tree, child) - node->start_ns);
+    const struct pt_path_node *node = pt_path_node_of(tree, child);
+    const double life_ns = (double)(pt_path_end(tree, child) - node->start_ns);
     return isnan(node->busy_ns) || node->busy_ns >= LEAST_BUSY * life_ns;
 }
 
@@ -199,15 +75,16 @@ static bool polls_its_children(const struct pt_process *process)
 
 static double weight_of(const struct pt_path_tree *tree, const struct pt_process *child)
 {
-    const double ns = node_of(tree, child)->busy_ns;
+    const double ns = pt_path_node_of(tree, child)->busy_ns;
     return isnan(ns) ? 0 : ns;
 }
 
 static bool may_be_waited_for(const struct pt_path_tree *tree, const struct pt_process *child, pt_i64 from_ns,
                               pt_i64 until_ns, enum idle_kind kind)
 {
-    return node_of(tree, child)->start_ns < until_ns && end_of(tree, child) > from_ns && may_lead(tree, child, kind) &&
-           (kind != ASLEEP || works(tree, child) || polls_its_children(starter_of(child)));
+    return pt_path_node_of(tree, child)->start_ns < until_ns && pt_path_end(tree, child) > from_ns &&
+           may_lead(tree, child, kind) &&
+           (kind != ASLEEP || works(tree, child) || polls_its_children(pt_path_starter(child)));
 }
 
 static pt_i64 earlier(pt_i64 a_ns, pt_i64 b_ns)
@@ -219,20 +96,6 @@ struct idle_time {
     pt_i64 from_ns, until_ns;
     pt_i64 close_ns; /* who ended this much earlier has ended then */
 };
-
-/* The first of a process's children, in the order of their ends, that ended then or later. */
-static size_t first_ended_at(const struct pt_path_tree *tree, const struct pt_process *process, pt_i64 from_ns)
-{
-    size_t low = node_of(tree, process)->first_ended, high = low + node_of(tree, process)->n_children;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (end_of(tree, tree->ended[middle]) < from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 static bool is_better(const struct pt_path_tree *tree, const struct pt_process *one, const struct pt_process *other)
 {
@@ -246,18 +109,18 @@ static const struct pt_process *leader_in(const struct pt_path_tree *tree, const
                                           const struct idle_time *time, enum idle_kind kind)
 {
     const pt_i64 from_ns = time->from_ns, until_ns = time->until_ns;
-    const size_t end = node_of(tree, process)->first_ended + node_of(tree, process)->n_children;
+    const size_t end = pt_path_node_of(tree, process)->first_ended + pt_path_node_of(tree, process)->n_children;
     const double share_ns = SAME_END_SHARE * (double)(until_ns - from_ns);
     const pt_i64 same_ns = share_ns > (double)time->close_ns ? pt_whole_signed(share_ns) : time->close_ns;
     const struct pt_process *best = NULL;
     /* Who sleeps notices later that a child has ended. */
     pt_i64 last_ns = kind == ASLEEP ? from_ns : until_ns;
-    for (size_t i = first_ended_at(tree, process, from_ns); i < end && last_ns < until_ns; i++)
+    for (size_t i = pt_path_first_ended(tree, process, from_ns); i < end && last_ns < until_ns; i++)
         if (may_be_waited_for(tree, tree->ended[i], from_ns, until_ns, kind))
-            last_ns = earlier(end_of(tree, tree->ended[i]), until_ns);
-    for (size_t i = first_ended_at(tree, process, last_ns - same_ns); i < end; i++) {
+            last_ns = earlier(pt_path_end(tree, tree->ended[i]), until_ns);
+    for (size_t i = pt_path_first_ended(tree, process, last_ns - same_ns); i < end; i++) {
         const struct pt_process *one = tree->ended[i];
-        if (kind != ASLEEP && end_of(tree, one) > until_ns + same_ns)
+        if (kind != ASLEEP && pt_path_end(tree, one) > until_ns + same_ns)
             break;
         if (may_be_waited_for(tree, one, from_ns, until_ns, kind) && is_better(tree, one, best))
             best = one;
@@ -270,11 +133,11 @@ static const struct pt_process *leader_in(const struct pt_path_tree *tree, const
 static const struct pt_process *reaped(const struct pt_path_tree *tree, const struct pt_process *process, pt_u32 pid,
                                        pt_i64 from_ns, pt_i64 until_ns)
 {
-    const size_t end = node_of(tree, process)->first_ended + node_of(tree, process)->n_children;
+    const size_t end = pt_path_node_of(tree, process)->first_ended + pt_path_node_of(tree, process)->n_children;
     const struct pt_process *found = NULL;
-    for (size_t i = pid ? first_ended_at(tree, process, from_ns) : end; i < end; i++) {
+    for (size_t i = pid ? pt_path_first_ended(tree, process, from_ns) : end; i < end; i++) {
         const struct pt_process *one = tree->ended[i];
-        if (end_of(tree, one) > until_ns + SAME_CHILD_NS)
+        if (pt_path_end(tree, one) > until_ns + SAME_CHILD_NS)
             break;
         if (one->pid == pid && may_be_waited_for(tree, one, from_ns, until_ns, REAPED) &&
             (!found || one->index < found->index))
@@ -408,7 +271,7 @@ static double divide(const struct pt_path_tree *tree, const struct pt_process *p
             child = reaped(tree, process, span->reaped, span->from_ns, until_ns);
         if (!child)
             break;
-        const pt_i64 start_ns = node_of(tree, child)->start_ns, end_ns = end_of(tree, child);
+        const pt_i64 start_ns = pt_path_node_of(tree, child)->start_ns, end_ns = pt_path_end(tree, child);
         const pt_i64 from_ns = start_ns > span->from_ns ? start_ns : span->from_ns;
         const pt_i64 to_ns = end_ns < until_ns ? end_ns : until_ns;
         if (to_ns > from_ns)
@@ -456,7 +319,7 @@ static bool may_be_launcher(const struct pt_path_tree *tree, const struct pt_pro
     double waited_ns = 0;
     for (size_t i = 0; thread && i < sizeof kinds / sizeof *kinds; i++)
         waited_ns += (double)pt_totals_of(thread->totals, kinds[i])->ns;
-    return node_of(tree, process)->first_child && life_ns >= LEAST_WINDOW_NS &&
+    return pt_path_node_of(tree, process)->first_child && life_ns >= LEAST_WINDOW_NS &&
            (process->is_asleep || waited_ns >= LEAST_OF_LIFE * life_ns);
 }
 

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs of thousands of short processes: a report's time and memory are those of what they did, not of their number squared or of
+tables that each of them might have filled. Each trace is written as text, as the stories are."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROFTRACE = os.path.join(os.environ["PROFTRACE_BUILD"], "proftrace")
+PARENT = 99
+
+
+class Story:
+    def __init__(self, argv, every_s):
+        self.argv, self.every_s = argv, every_s
+        self.heads, self.events = [], []
+
+    def process(self, pid, ppid, start_s, end_s):
+        parent = f"parent_trace_id={ppid:#x} " if ppid == PARENT else ""
+        self.heads.append(
+            f'process {pid} ppid={ppid} uid=1000 trace_id={pid:#x} {parent}start={start_s:.9f} end={end_s:.9f} state=exited exit_status=0 heap=off '
+            f'cpu_ns=1000000 max_rss_bytes=1048576 boot="b" host="h1" stage="s" comm="{self.argv[0]}" exe="/usr/bin/{self.argv[0]}" cwd="/" '
+            f'argc={len(self.argv)} argv=[' + ",".join(f'"{word}"' for word in self.argv) + "]")
+        self.heads.append(f"thread {pid}/{pid} slot=0 life=1 start={start_s:.9f}")
+
+    def one_after_the_other(self, n, tell):
+        """Copies of a parent, which each live for most of the time until the next one."""
+        self.process(PARENT, 1, 0, 1 + n * self.every_s)
+        for i in range(n):
+            start_s = 0.5 + i * self.every_s
+            self.process(100 + i, PARENT, start_s, start_s + 0.95 * self.every_s)
+            self.events += tell(100 + i, start_s)
+
+    def report(self):
+        """CPU time (but in the kernel, which opens each file) and peak memory of its report."""
+        with tempfile.TemporaryDirectory() as folder:
+            story, run = os.path.join(folder, "story.pt.txt"), os.path.join(folder, "run")
+            os.mkdir(run)
+            with open(story, "w", encoding="utf-8") as file:
+                file.write("\n".join(["proftrace-text 1 start_realtime_ns=1705320000000000000", *self.heads, *self.events]) + "\n")
+            subprocess.run([PROFTRACE, "assemble", story, "-o", run], check=True)
+            process = subprocess.Popen([PROFTRACE, "report", run, "--format", "json"], stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode:
+                sys.exit(f"the report failed: {process.returncode}")
+        return usage.ru_utime, usage.ru_maxrss << 10
+
+
+class Thousands(unittest.TestCase):
+    def seconds(self, n):
+        every_s = 0.008
+        story = Story(("sh", "jobs.sh"), every_s)
+        story.one_after_the_other(n, lambda pid, start_s: [
+            f"{start_s + 0.0001:.9f} +{0.96 * every_s:.9f} {PARENT}/{PARENT} "
+            f"wait_child id_type=-1 result={pid} asked_pid={pid} status=0x0 options=0x0"])
+        return story.report()[0]
+
+    def test_copies_that_are_waited_for_one_by_one(self):
+        """A shell that runs `( cd d; cmd )`, Python that starts and joins: four times as many take about four times as long. Each was
+        compared with all others: then it is about ten times."""
+        few, many = self.seconds(3000), self.seconds(12000)
+        self.assertLess(many / few, 6, f"{few:.2f} s, {many:.2f} s")
+
+
+if __name__ == "__main__":
+    unittest.main()
