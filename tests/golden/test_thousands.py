@@ -64,6 +64,26 @@ class Thousands(unittest.TestCase):
         few, many = self.seconds(3000), self.seconds(12000)
         self.assertLess(many / few, 6, f"{few:.2f} s, {many:.2f} s")
 
+    def bytes(self, n, tell):
+        story = Story(("python3", "job.py"), 0.002)
+        story.one_after_the_other(n, tell)
+        return story.report()[1]
+
+    def test_short_programs_in_python(self):
+        """Each imported a module, and its garbage collector ran once: that was 29 kB for each, and none of it is needed."""
+        n = 3000
+
+        def phases(pid, start_s):
+            told = ('phase_begin phase=import object=0x0 name="json"', 'phase_begin phase=garbage_collection object=0x0 name=""',
+                    "phase_end outcome=done amount=0 object=0x0", "phase_end outcome=done amount=0 object=0x0")
+            return [f"{start_s + (i + 1) * 0.0001:.9f} {pid}/{pid} {text}" for i, text in enumerate(told)]
+
+        def reads(pid, start_s):
+            return [f'{start_s + 0.0001:.9f} +0.000010000 {pid}/{pid} io_open fd=3 result=3 path="/work/data" flags=O_RDONLY']
+
+        more = self.bytes(n, phases) - self.bytes(n, reads)
+        self.assertLess(more / n, 16 << 10)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -163,7 +163,7 @@ static void free_all(struct pt_gpu *gpu)
         free_process(gpu->processes[i]);
     for (pt_u32 i = 0; gpu->is_used && i < pt_n_threads(&gpu->facts->ids); i++) {
         free(gpu->threads[i].nodes);
-        free(gpu->threads[i].range_changes);
+        free(gpu->threads[i].range_changes.items);
         free(gpu->threads[i].imports.items);
     }
     free_stages(gpu);

@@ -198,10 +198,12 @@ static void note_ranging_ever(struct pt_gpu *gpu, const struct pt_event *e, stru
 
 static void change_range(struct pt_gpu_thread *thread, pt_i64 at_ns, pt_u32 node)
 {
-    if (!thread->range_changes)
-        thread->range_changes = pt_calloc(PT_GPU_MOST_RANGE_CHANGES, sizeof *thread->range_changes);
-    thread->range_changes[thread->n_range_changes++ % PT_GPU_MOST_RANGE_CHANGES] =
-        (struct pt_gpu_range_change){at_ns, node};
+    const struct pt_gpu_range_change change = {at_ns, node};
+    const pt_u64 at = thread->n_range_changes++;
+    if (at < PT_GPU_MOST_RANGE_CHANGES)
+        pt_vec_push(&thread->range_changes, change);
+    else
+        thread->range_changes.items[at % PT_GPU_MOST_RANGE_CHANGES] = change;
 }
 
 void pt_gpu_note_range_change(struct pt_gpu *gpu, const struct pt_event *e)
@@ -209,8 +211,9 @@ void pt_gpu_note_range_change(struct pt_gpu *gpu, const struct pt_event *e)
     struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
     const pt_u32 node = pt_gpu_node_of(gpu, e->thread);
     const struct pt_gpu_range_change *last =
-        thread->n_range_changes ? &thread->range_changes[(thread->n_range_changes - 1) % PT_GPU_MOST_RANGE_CHANGES]
-                                : NULL;
+        thread->n_range_changes
+            ? &thread->range_changes.items[(thread->n_range_changes - 1) % PT_GPU_MOST_RANGE_CHANGES]
+            : NULL;
     if (node == (last ? last->node : 0))
         return;
     note_ranging_ever(gpu, e, thread);
@@ -244,7 +247,7 @@ const char *pt_gpu_range_before(const struct pt_gpu *gpu, const struct pt_thread
     *ret_start_ns = INT64_MIN;
     for (pt_u64 i = 0; i < own->n_range_changes && i < PT_GPU_MOST_RANGE_CHANGES; i++) {
         const struct pt_gpu_range_change *change =
-            &own->range_changes[(own->n_range_changes - 1 - i) % PT_GPU_MOST_RANGE_CHANGES];
+            &own->range_changes.items[(own->n_range_changes - 1 - i) % PT_GPU_MOST_RANGE_CHANGES];
         if (change->start_ns >= end_ns)
             continue;
         *ret_start_ns = change->start_ns;

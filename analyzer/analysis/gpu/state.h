@@ -56,7 +56,9 @@ struct pt_gpu_import {
 struct pt_gpu_thread {
     pt_u32 *nodes; /* PT_GPU_MOST_DEPTH open ranges; NULL = never any */
     pt_u32 depth;
-    struct pt_gpu_range_change *range_changes; /* ring of PT_GPU_MOST_RANGE_CHANGES; NULL = never any */
+    struct {
+        PT_VEC(struct pt_gpu_range_change);
+    } range_changes; /* grows to a ring of PT_GPU_MOST_RANGE_CHANGES */
     pt_u64 n_range_changes;
     bool is_ranging; /* it has had ranges or phases of its own */
     struct {

@@ -17,6 +17,14 @@ enum {
     BEFORE_PHASE_NS = 100000, /* recorded right before it; a longer time would take that of a sampled allocation */
 };
 
+void pt_phase_sums_init(struct pt_phase_sums *sums, const struct pt_profile *profile)
+{
+    sums->n_processes = profile->session->n_processes;
+    sums->processes = pt_calloc(sums->n_processes, sizeof *sums->processes);
+    sums->n_stages = profile->stages.n;
+    sums->durations = pt_calloc((size_t)sums->n_stages * PT_N_PHASES, sizeof *sums->durations);
+}
+
 struct pt_phase_thread *pt_phase_thread_of(struct pt_phase_sums *sums, const struct pt_event *e)
 {
     pt_u64 *slot = pt_map_at(&sums->by_thread, (pt_u64)(uintptr_t)e->thread);
@@ -37,7 +45,7 @@ static struct pt_phase_process *process_of(struct pt_phase_sums *sums, const str
     return *slot;
 }
 
-static struct pt_phase_sum *named_of(struct pt_phase_sums *sums, pt_u32 stage, enum pt_phase kind, const char *name)
+static struct pt_named_phase *named_of(struct pt_phase_sums *sums, pt_u32 stage, enum pt_phase kind, const char *name)
 {
     const pt_u64 of_stage = (pt_u64)stage << 8 | kind;
     const bool is_kept =
@@ -49,20 +57,20 @@ static struct pt_phase_sum *named_of(struct pt_phase_sums *sums, pt_u32 stage, e
                     ((struct pt_named_phase){.stage = stage, .kind = kind, .name = kept ? kept : "(others)"}));
         *slot = sums->named.n;
     }
-    return &sums->named.items[*slot - 1].sum;
+    return &sums->named.items[*slot - 1];
 }
 
-static void add(struct pt_phase_sum *sum, const struct pt_phase_span *phase, bool is_inner)
+static void add(struct pt_phase_sum *sum, struct pt_times **durations, const struct pt_phase_span *phase, bool is_inner)
 {
     const pt_i64 ns = pt_phase_ns(phase);
     sum->self_ns += ns > phase->inner_ns ? ns - phase->inner_ns : 0;
     if (is_inner)
         return;
-    if (!sum->durations)
-        sum->durations = pt_calloc(1, sizeof *sum->durations);
+    if (!*durations)
+        *durations = pt_calloc(1, sizeof **durations);
     sum->calls++;
     sum->total_ns += ns;
-    pt_times_add(sum->durations, ns);
+    pt_times_add(*durations, ns);
 }
 
 void pt_phase_place(struct pt_phase_thread *thread, const struct pt_event *e)
@@ -98,8 +106,9 @@ static void add_place(struct pt_phase_sums *sums, pt_u32 stage, const struct pt_
 static void find_outer(const struct pt_phase_thread *thread, struct pt_phase_span *phase)
 {
     for (pt_u32 i = 0; i < thread->depth; i++) {
-        phase->is_inner |= thread->open[i].kind == phase->kind;
-        phase->is_inner_of_name |= thread->open[i].kind == phase->kind && thread->open[i].name == phase->name;
+        const struct pt_phase_span *outer = &thread->open.items[i];
+        phase->is_inner |= outer->kind == phase->kind;
+        phase->is_inner_of_name |= outer->kind == phase->kind && outer->name == phase->name;
     }
 }
 
@@ -113,8 +122,7 @@ const struct pt_phase_span *pt_phase_begin(struct pt_phase_sums *sums, struct pt
     const char *text = e->aux ? pt_process_string(e->process, e->aux) : NULL;
     const char *name = text && *text ? pt_intern_text(&sums->names, text) : NULL;
     const enum pt_phase kind = pt_phase_of_tag(e->tag);
-    struct pt_phase_span *phase = &thread->open[thread->depth];
-    *phase = (struct pt_phase_span){
+    struct pt_phase_span phase = {
         .kind = kind,
         .name = name,
         .object = pt_event_as(e, phase_begin)->object,
@@ -122,18 +130,19 @@ const struct pt_phase_span *pt_phase_begin(struct pt_phase_sums *sums, struct pt
         .start_ns = e->start_ns,
         .depth = thread->depth,
     };
-    find_outer(thread, phase);
-    thread->depth++;
+    find_outer(thread, &phase);
+    thread->open.n = thread->depth++;
+    pt_vec_push(&thread->open, phase);
     if (!(thread->had >> kind & 1))
         process_of(sums, e->process)->n_threads[kind]++;
     thread->had |= 1u << kind;
-    return phase;
+    return &thread->open.items[thread->open.n - 1];
 }
 
 static bool is_within(const struct pt_phase_thread *thread, enum pt_phase kind)
 {
     for (pt_u32 i = 0; i < thread->depth; i++)
-        if (thread->open[i].kind == kind)
+        if (thread->open.items[i].kind == kind)
             return true;
     return false;
 }
@@ -166,7 +175,7 @@ bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thre
 {
     if (!thread->depth || --thread->depth >= PT_PHASES_DEEP)
         return false;
-    struct pt_phase_span phase = thread->open[thread->depth];
+    struct pt_phase_span phase = thread->open.items[thread->depth];
     phase.end_ns = end_ns;
     if (e) {
         phase.amount = pt_event_as(e, phase_end)->amount;
@@ -174,9 +183,9 @@ bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thre
         phase.outcome = (enum pt_phase_outcome)e->tag;
     } else
         phase.outcome = PT_PHASE_RAISED;
-    add(&process_of(sums, thread->thread->process)->sums[phase.kind], &phase, phase.is_inner);
+    struct pt_phase_process *process = process_of(sums, thread->thread->process);
+    add(&process->sums[phase.kind], &sums->durations[stage * PT_N_PHASES + phase.kind], &phase, phase.is_inner);
     if (phase.kind == PT_PHASE_garbage_collection && is_within(thread, PT_PHASE_import)) {
-        struct pt_phase_process *process = process_of(sums, thread->thread->process);
         process->import_collector_ns += pt_phase_ns(&phase);
         process->import_collections++;
     }
@@ -185,10 +194,12 @@ bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thre
         add_save(&thread->saves, &phase);
         add_place(sums, stage, thread->thread->process, &phase);
     }
-    if (phase.name)
-        add(named_of(sums, stage, phase.kind, phase.name), &phase, phase.is_inner_of_name);
+    if (phase.name) {
+        struct pt_named_phase *named = named_of(sums, stage, phase.kind, phase.name);
+        add(&named->sum, &named->durations, &phase, phase.is_inner_of_name);
+    }
     if (thread->depth) {
-        struct pt_phase_span *outer = &thread->open[thread->depth - 1];
+        struct pt_phase_span *outer = &thread->open.items[thread->depth - 1];
         outer->inner_ns += pt_phase_ns(&phase);
         outer->inner_steps_ns += phase.kind == PT_PHASE_function ? phase.inner_steps_ns : pt_phase_ns(&phase);
     }
@@ -198,17 +209,19 @@ bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thre
 
 void pt_phase_sums_fini(struct pt_phase_sums *sums)
 {
-    for (pt_u32 i = 0; i < sums->n_processes; i++) {
-        for (pt_u32 kind = 0; sums->processes[i] && kind < PT_N_PHASES; kind++)
-            free(sums->processes[i]->sums[kind].durations);
+    for (pt_u32 i = 0; i < sums->n_processes; i++)
         free(sums->processes[i]);
-    }
+    for (size_t i = 0; i < (size_t)sums->n_stages * PT_N_PHASES; i++)
+        free(sums->durations[i]);
     for (size_t i = 0; i < sums->named.n; i++)
-        free(sums->named.items[i].sum.durations);
+        free(sums->named.items[i].durations);
     free(sums->places.items);
-    for (size_t i = 0; i < sums->threads.n; i++)
+    for (size_t i = 0; i < sums->threads.n; i++) {
+        free(sums->threads.items[i]->open.items);
         free(sums->threads.items[i]);
+    }
     free(sums->processes);
+    free(sums->durations);
     free(sums->named.items);
     free(sums->threads.items);
     pt_map_fini(&sums->by_thread);

@@ -37,7 +37,6 @@ static inline pt_i64 pt_phase_ns(const struct pt_phase_span *phase)
 struct pt_phase_sum {
     pt_u64 calls;
     pt_i64 total_ns, self_ns;
-    struct pt_times *durations; /* NULL = no call */
 };
 
 struct pt_named_phase {
@@ -45,6 +44,7 @@ struct pt_named_phase {
     enum pt_phase kind;
     const char *name;
     struct pt_phase_sum sum;
+    struct pt_times *durations; /* NULL = no call */
 };
 
 /* Of phases whose place is known. */
@@ -77,7 +77,9 @@ enum { PT_PHASES_DEEP = 64 };
 struct pt_phase_thread {
     const struct pt_thread *thread;
     pt_u32 depth; /* also counts those deeper than PT_PHASES_DEEP */
-    struct pt_phase_span open[PT_PHASES_DEEP];
+    struct {
+        PT_VEC(struct pt_phase_span); /* as many as were ever open at once: a run may have a hundred thousand threads */
+    } open;
     pt_u32 had; /* 1 << kind */
     struct pt_saves saves;
     pt_u32 holes; /* that were passed */
@@ -89,6 +91,9 @@ struct pt_phase_thread {
 struct pt_phase_sums {
     struct pt_phase_process **processes; /* by index; NULL = has no phases */
     pt_u32 n_processes;
+    struct pt_times *
+        *durations; /* by stage * PT_N_PHASES + kind; NULL = no call. They are too large for each process */
+    pt_u32 n_stages;
     struct {
         PT_VEC(struct pt_named_phase);
     } named;
@@ -103,10 +108,11 @@ struct pt_phase_sums {
     struct pt_map by_thread;
 };
 
+void pt_phase_sums_init(struct pt_phase_sums *sums, const struct pt_profile *profile);
 struct pt_phase_thread *pt_phase_thread_of(struct pt_phase_sums *sums, const struct pt_event *e);
 /* Of a python_place. */
 void pt_phase_place(struct pt_phase_thread *thread, const struct pt_event *e);
-/* Of a phase_begin; NULL = too deep. Valid until it ends. */
+/* Of a phase_begin; NULL = too deep. Valid until the next one begins. */
 const struct pt_phase_span *pt_phase_begin(struct pt_phase_sums *sums, struct pt_phase_thread *thread,
                                            const struct pt_event *e);
 /* Ends the innermost one. `e`: a phase_end; NULL = its process ended, at `end_ns`. False = none is open, or it was too

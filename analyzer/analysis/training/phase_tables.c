@@ -44,7 +44,6 @@ static const struct pt_table_kind by_name = {PT_VIEW_phases_by_name, .most = MOS
 
 struct stage_phase {
     struct pt_phase_sum sum;
-    struct pt_times durations;
     pt_i64 lived_ns; /* by all threads that had it, as long as their processes */
 };
 
@@ -56,8 +55,6 @@ static void add_process(struct stage_phase *phase, const struct pt_phase_process
     phase->sum.total_ns += sum->total_ns;
     phase->sum.self_ns += sum->self_ns;
     phase->lived_ns += (process->end_ns - process->start_ns) * from->n_threads[kind];
-    if (sum->durations)
-        pt_times_add_all(&phase->durations, sum->durations);
 }
 
 static void put_phases(const struct pt_trainings *results, pt_u32 stage)
@@ -70,7 +67,8 @@ static void put_phases(const struct pt_trainings *results, pt_u32 stage)
             if (results->sums->processes[i] && pt_profile_stage_of(results->profile, process) == stage)
                 add_process(&phase, results->sums->processes[i], kind, process);
         }
-        if (!phase.sum.calls)
+        const struct pt_times *durations = results->sums->durations[stage * PT_N_PHASES + kind];
+        if (!durations)
             continue;
         pt_rows_add(&rows,
                     &(struct phase_row){
@@ -80,8 +78,8 @@ static void put_phases(const struct pt_trainings *results, pt_u32 stage)
                         .self_s = (double)phase.sum.self_ns / 1e9,
                         .share_percent = phase.lived_ns > 0 ? pt_real(pt_percent_of(phase.sum.total_ns, phase.lived_ns))
                                                             : pt_unknown(pt_end_unknown_reason),
-                        .p50_s = pt_times_quantile_s(&phase.durations, 0.5),
-                        .p95_s = pt_times_quantile_s(&phase.durations, 0.95),
+                        .p50_s = pt_times_quantile_s(durations, 0.5),
+                        .p95_s = pt_times_quantile_s(durations, 0.95),
                     });
     }
 }
@@ -114,8 +112,8 @@ static void put_named(const struct pt_trainings *results, pt_u32 stage)
                                    .calls = sorted[i]->sum.calls,
                                    .total_s = (double)sorted[i]->sum.total_ns / 1e9,
                                    .self_s = (double)sorted[i]->sum.self_ns / 1e9,
-                                   .p50_s = pt_times_quantile_s(sorted[i]->sum.durations, 0.5),
-                                   .p95_s = pt_times_quantile_s(sorted[i]->sum.durations, 0.95),
+                                   .p50_s = pt_times_quantile_s(sorted[i]->durations, 0.5),
+                                   .p95_s = pt_times_quantile_s(sorted[i]->durations, 0.95),
                                });
     free(sorted);
 }

@@ -22,8 +22,7 @@ static void begin(void *state, struct pt_profile *profile)
 {
     struct training *training = state;
     training->profile = profile;
-    training->sums.n_processes = profile->session->n_processes;
-    training->sums.processes = pt_calloc(profile->session->n_processes, sizeof *training->sums.processes);
+    pt_phase_sums_init(&training->sums, profile);
     training->loops = pt_calloc(profile->session->n_processes, sizeof *training->loops);
 }
 
