@@ -4,16 +4,18 @@
  * times the events are still there. From the totals of the trace files.
  *
  * Threads: one. State: a few hundred intervals of one stage. Never: makes a run of two minutes longer to read; loses a
- * call: all intervals together are the stage's totals.
+ * call: all intervals together are the stage's totals; says 0 of what was not recorded.
  */
 #include <stdlib.h>
 
 #include "proftrace/events.h"
 #include "derive.h"
 #include "facts/call_class.h"
+#include "model/layers.h"
 #include "model/minutes.h"
 #include "model/notes.h"
 #include "model/window.h"
+#include "profile/first_rank.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
 
@@ -39,6 +41,7 @@ struct bins {
     struct bin *items;
     pt_u32 n;
     pt_i64 start_ns, width_ns, end_ns;
+    bool counts_steps; /* the process that is being added: ranks make their steps together */
 };
 
 /* ---- parts of totals ---- */
@@ -87,7 +90,6 @@ static bool moves(enum pt_call_class class, enum pt_call_class which)
 static void add_calls(struct bin *bin, pt_u32 kind, const struct pt_kind_totals *part)
 {
     const enum pt_call_class class = pt_call_class_of(kind);
-    bin->steps += kind == PT_KIND_step ? part->calls : 0;
     if (class == PT_CALL_NONE)
         return;
     bin->calls += part->calls;
@@ -125,6 +127,7 @@ static void add_part(void *context, const struct pt_interval *interval)
             continue;
         }
         bin->coarsest_ns = length > bin->coarsest_ns ? length : bin->coarsest_ns;
+        bin->steps += interval->kind == PT_KIND_step && bins->counts_steps ? part.calls : 0;
         add_calls(bin, interval->kind, &part);
     }
 }
@@ -142,12 +145,69 @@ static void add_gap(void *context, pt_i64 from_ns, pt_i64 until_ns)
     }
 }
 
+/* ---- what is not known ---- */
+
+/* Why something of a stage is not known; NULL = it is. */
+struct reasons {
+    const char *calls, *files, *waits, *network, *heap, *steps;
+};
+
+static bool all_record(const struct pt_profile *profile, pt_u32 stage, pt_u32 layers)
+{
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (pt_profile_stage_of(profile, process) == stage && (process->layers_off | process->layers_unknown) & layers)
+            return false;
+    }
+    return true;
+}
+
+/* As the stage's own number has it. */
+static const char *why_no_heap(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_value allocs = pt_metrics_get(&profile->metrics, pt_scope_stage(stage), "heap.allocs.calls");
+    return allocs.type != PT_VALUE_UNKNOWN ? NULL : allocs.reason ? allocs.reason : "not recorded";
+}
+
+/* Those of a loop that was recognised without its saying so are found in the events, and have no totals. */
+static const char *why_no_steps(const struct pt_profile *profile, pt_u32 stage)
+{
+    const bool are_marked = pt_profile_stage_totals(profile, stage, PT_KIND_step).calls > 0;
+    return !are_marked && pt_stage_number(profile, stage, "steps.count") > 0 ? "only steps that are marked have totals"
+                                                                             : NULL;
+}
+
+static struct reasons reasons_of(const struct pt_profile *profile, pt_u32 stage)
+{
+    static const char not_recorded[] = "a process did not record such calls";
+    const char *missing = pt_profile_counters_missing(profile, stage);
+    if (missing)
+        return (struct reasons){missing, missing, missing, missing, missing, missing};
+    return (struct reasons){
+        .files = all_record(profile, stage, 1 << PT_LAYER_IO) ? NULL : not_recorded,
+        .waits = all_record(profile, stage, 1 << PT_LAYER_WAITS | 1 << PT_LAYER_LOCKS) ? NULL : not_recorded,
+        .network = all_record(profile, stage, 1 << PT_LAYER_NET) ? NULL : not_recorded,
+        .heap = why_no_heap(profile, stage),
+        .steps = why_no_steps(profile, stage),
+    };
+}
+
+static struct pt_value number(pt_u64 n, const char *why_unknown)
+{
+    return why_unknown ? pt_unknown(why_unknown) : pt_integer(n);
+}
+
+static struct pt_value seconds(pt_u64 ns, const char *why_unknown)
+{
+    return why_unknown ? pt_unknown(why_unknown) : pt_real((double)ns / 1e9);
+}
+
 /* ---- stages ---- */
 
 struct row {
     double at_s, seconds;
-    pt_u64 calls, errors, read_bytes, write_bytes, network_bytes, allocs, allocated_bytes, steps;
-    double file_s, network_s, wait_s;
+    struct pt_value calls, errors, read_bytes, write_bytes, network_bytes, allocs, allocated_bytes, steps;
+    struct pt_value file_s, network_s, wait_s;
     double known_to_s;
     const char *events;
 };
@@ -167,6 +227,7 @@ static const struct pt_table_kind by_minute = {PT_VIEW_minutes, .most = MOST_BIN
 static void add_table(struct pt_profile *profile, pt_u32 stage, const struct bins *bins)
 {
     struct pt_rows rows = pt_rows(&profile->metrics, pt_scope_stage(stage), &by_minute);
+    const struct reasons why = reasons_of(profile, stage);
     for (pt_u32 i = 0; i < bins->n; i++) {
         const struct bin *bin = &bins->items[i];
         const pt_i64 length_ns = length_of(bins, i);
@@ -174,17 +235,17 @@ static void add_table(struct pt_profile *profile, pt_u32 stage, const struct bin
         pt_rows_add(&rows, &(struct row){
                                .at_s = (double)(i * bins->width_ns) / 1e9,
                                .seconds = (double)length_ns / 1e9,
-                               .calls = bin->calls,
-                               .errors = bin->errors,
-                               .read_bytes = bin->read_bytes,
-                               .write_bytes = bin->write_bytes,
-                               .network_bytes = bin->network_bytes,
-                               .allocs = bin->allocs,
-                               .allocated_bytes = bin->allocated_bytes,
-                               .steps = bin->steps,
-                               .file_s = (double)bin->file_ns / 1e9,
-                               .network_s = (double)bin->network_ns / 1e9,
-                               .wait_s = (double)bin->wait_ns / 1e9,
+                               .calls = number(bin->calls, why.calls),
+                               .errors = number(bin->errors, why.calls),
+                               .read_bytes = number(bin->read_bytes, why.files),
+                               .write_bytes = number(bin->write_bytes, why.files),
+                               .network_bytes = number(bin->network_bytes, why.network),
+                               .allocs = number(bin->allocs, why.heap),
+                               .allocated_bytes = number(bin->allocated_bytes, why.heap),
+                               .steps = number(bin->steps, why.steps),
+                               .file_s = seconds(bin->file_ns, why.files),
+                               .network_s = seconds(bin->network_ns, why.network),
+                               .wait_s = seconds(bin->wait_ns, why.waits),
                                .known_to_s = (double)known_ns / 1e9,
                                .events = details[bin->detail],
                            });
@@ -237,6 +298,15 @@ static pt_u32 intervals_in(pt_i64 wall_ns, pt_i64 width_ns)
     return (pt_u32)(wall_ns / width_ns) + (rest_ns && rest_ns >= width_ns / LEAST_PART);
 }
 
+static pt_i64 first_rank_of(const struct pt_profile *profile, pt_u32 stage)
+{
+    pt_i64 first = PT_NO_RANK;
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++)
+        if (pt_profile_stage_of(profile, profile->session->processes[i]) == stage)
+            first = pt_first_marking_rank_with(first, profile->session->processes[i]);
+    return first;
+}
+
 static void derive_stage(struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_stage *one = &profile->stages.items[stage];
@@ -246,10 +316,12 @@ static void derive_stage(struct pt_profile *profile, pt_u32 stage)
     struct bins bins = {.start_ns = one->start_ns, .width_ns = width_of(minute_ns, wall_ns), .end_ns = one->end_ns};
     bins.n = intervals_in(wall_ns, bins.width_ns);
     bins.items = pt_calloc(bins.n, sizeof *bins.items);
+    const pt_i64 first_rank = first_rank_of(profile, stage);
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
         if (pt_profile_stage_of(profile, process) != stage)
             continue;
+        bins.counts_steps = pt_rank_counts(first_rank, process);
         pt_process_intervals(process, add_part, &bins);
         pt_process_gaps(process, add_gap, &bins);
     }

@@ -71,6 +71,17 @@ enum pt_call_class pt_call_class_of(pt_u32 kind)
     return by_kind[kind] ? (enum pt_call_class)(by_kind[kind] - 1) : (enum pt_call_class)by_category[kind];
 }
 
+static const bool is_span[PT_KIND__COUNT] = {
+#define EVENT(id, name, category, role, doc, ...) [PT_KIND_##name] = PT_ROLE_##role == PT_ROLE_SPAN,
+#include "proftrace/events.def"
+#undef EVENT
+};
+
+bool pt_call_is_timed(pt_u32 kind)
+{
+    return is_span[kind] && kind != PT_KIND_meta_read_dir && kind != PT_KIND_stdio_char;
+}
+
 void pt_kind_totals_add(struct pt_kind_totals *a, const struct pt_kind_totals *b)
 {
     a->calls += b->calls;

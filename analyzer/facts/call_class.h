@@ -32,6 +32,9 @@ enum pt_call_class pt_call_class_of(pt_u32 kind);
 /* Sum of the kinds of a class. */
 struct pt_kind_totals pt_call_class_sum(const struct pt_totals_by_kind *totals, enum pt_call_class which);
 
+/* Calls of some nanoseconds are only counted, and points take no time. */
+bool pt_call_is_timed(pt_u32 kind);
+
 /* Add b to a. */
 void pt_kind_totals_add(struct pt_kind_totals *a, const struct pt_kind_totals *b);
 

@@ -35,6 +35,8 @@ class Stories(unittest.TestCase):
         self.assertEqual([row[0] for row in database.execute("SELECT rule FROM findings WHERE severity <> 'observation'")], [finding["rule"] for finding in report["findings"]])
         self.assertEqual([row[0] for row in database.execute("SELECT duration_s IS NULL FROM stages")], [stage["duration_s"] is None for stage in report["stages"]])
         self.assertEqual(database.execute("SELECT COUNT(*) FROM processes").fetchone()[0], sum(process["traced"] for process in report["processes"]))
+        counted_only = "SELECT COUNT(*) FROM totals WHERE kind IN ('meta_read_dir', 'stdio_char') AND seconds IS NOT NULL"
+        self.assertEqual(database.execute(counted_only).fetchone()[0], 0)
         events = len(self.ask("dump", "--json", run).splitlines())
         self.assertEqual(database.execute("SELECT COUNT(*) FROM events").fetchone()[0], events)
         self.assertEqual(self.ask("export", "--to", "csv", "-o", "-", run).count(b"\n"), events + 1)

@@ -83,18 +83,6 @@ static int by_time(const void *a, const void *b)
     return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
-static const bool is_span[PT_KIND__COUNT] = {
-#define EVENT(id, name, category, role, doc, ...) [PT_KIND_##name] = PT_ROLE_##role == PT_ROLE_SPAN,
-#include "proftrace/events.def"
-#undef EVENT
-};
-
-/* Calls of some nanoseconds are only counted. */
-static bool is_timed(pt_u32 kind)
-{
-    return is_span[kind] && kind != PT_KIND_meta_read_dir && kind != PT_KIND_stdio_char;
-}
-
 static const char not_timed[] = "counted only: it is not timed";
 
 static const char among_idle[] = "no lengths are kept without those of the calls that idle threads hung in";
@@ -162,7 +150,7 @@ static void add_call(struct pt_table *table, const struct stage_calls *stage, co
 {
     const struct pt_histogram *latency = sum->idle_calls ? stage->of_mains[sum->kind] : stage->latency[sum->kind];
     const pt_u64 busy_calls = sum->totals.calls > sum->idle_calls ? sum->totals.calls - sum->idle_calls : 0;
-    const bool timed = is_timed(sum->kind);
+    const bool timed = pt_call_is_timed(sum->kind);
     const bool mixed = sum->idle_calls && !(latency && latency->count == busy_calls);
     const struct pt_value none = pt_unknown(timed ? among_idle : not_timed);
     pt_table_add(table, &(struct call_row){

@@ -89,8 +89,7 @@ static void begin(void *state, struct pt_profile *profile)
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
         struct stage_steps *stage = &ranges->stages[pt_profile_stage_of(profile, process)];
-        if (pt_totals_of(process->totals, PT_KIND_step)->calls || pt_totals_of(process->totals, PT_KIND_epoch)->calls)
-            stage->first_rank = pt_first_rank_with(stage->first_rank, process);
+        stage->first_rank = pt_first_marking_rank_with(stage->first_rank, process);
     }
 }
 

@@ -108,7 +108,7 @@ static void put_totals(const struct pt_tabular_writer *writer, const struct pt_p
                        .kind = pt_text(desc->name), .call = pt_text(report_key(kind)),
                        .calls = pt_integer(totals->calls), .errors = pt_integer(totals->errors),
                        .bytes = desc->moves_bytes || totals->bytes ? pt_integer(totals->bytes) : pt_unknown(NULL),
-                       .seconds = desc->role == PT_ROLE_SPAN ? pt_seconds((pt_i64)totals->ns) : pt_unknown(NULL));
+                       .seconds = pt_call_is_timed(kind) ? pt_seconds((pt_i64)totals->ns) : pt_unknown(NULL));
     }
 }
 

@@ -50,7 +50,9 @@ static bool fill(const struct pt_build *b, struct pt_chart_series *series, const
         const struct pt_table *table = rows_of(b, stage);
         const double start_s = (double)b->profile->stages.items[stage].start_ns / 1e9 - origin_s(b);
         for (size_t row = 0; table && row < table->n_rows; row++) {
-            const double seconds = cell(table, row, "seconds"), value = cell(table, row, column) / seconds;
+            const bool has = pt_table_cell(table, row, column).type != PT_VALUE_UNKNOWN;
+            const double seconds = cell(table, row, "seconds");
+            const double value = has ? cell(table, row, column) / seconds : NAN;
             series->t_s[series->n] = start_s + cell(table, row, "at_s") + seconds / 2;
             series->values[series->n++] = value;
             is_known |= value > 0;
