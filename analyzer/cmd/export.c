@@ -286,15 +286,13 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
     if (check(&request, exporter, err) < 0)
         return -1;
     const char *path = args.n ? args.values[0] : NULL;
-    PT_AUTO(pt_session_closep) struct pt_session *traced = pt_session_open(path, err);
     PT_AUTO(pt_run_close) struct pt_run run = {0};
-    struct pt_error no_run;
     /* Of whole stages something is known, too, where nothing was traced: whether they failed, and why. */
-    if (!traced && !(exporter->has_figures && pt_run_open(path, &run, &no_run) == 0))
+    if (pt_run_open(path, &run, err) < 0 || (!run.session && !exporter->has_figures))
         return -1;
-    struct pt_session *session = traced ? traced : pt_run_session(&run);
-    if (request.since_ns && session->duration_ns > request.since_ns)
-        request.from_ns = session->duration_ns - request.since_ns;
+    struct pt_session *session = pt_run_session(&run);
+    if (request.since_ns && pt_run_end_ns(&run) > request.since_ns)
+        request.from_ns = pt_run_end_ns(&run) - request.since_ns;
     struct pt_out_place place = pt_place_of_user(request.output);
     if (request.output)
         return write_output(session, exporter, &request, &place, err);

@@ -132,7 +132,7 @@ static cJSON *stage_of_epoch(const cJSON *stage, const cJSON *row, long number)
 
 cJSON *pt_epoch_document(const cJSON *document, const struct pt_selection *selection, struct pt_error *err)
 {
-    static const char *const same[] = {"host", "tool", "dataset", "git_commit"};
+    static const char *const same[] = {"host", "tool", "dataset", "git_commit", "trace_quality"};
     const cJSON *stage = training_stage(document, selection, err);
     const cJSON *row = stage ? longest(epochs_of(stage), selection->epoch) : NULL;
     if (!stage)
@@ -169,6 +169,23 @@ static void take_all(cJSON *tree, const char *run, cJSON *document, const char *
     }
 }
 
+/* Of all of them: how much was lost, and of which files a part is missing. */
+static void add_quality(cJSON *tree, const cJSON *document)
+{
+    const cJSON *from = cJSON_GetObjectItemCaseSensitive(document, "trace_quality"), *number;
+    cJSON *to = cJSON_GetObjectItemCaseSensitive(tree, "trace_quality");
+    if (!to)
+        to = cJSON_AddObjectToObject(tree, "trace_quality");
+    cJSON_ArrayForEach(number, from)
+    {
+        cJSON *sum = cJSON_GetObjectItemCaseSensitive(to, number->string);
+        if (cJSON_IsNumber(number) && !sum)
+            cJSON_AddNumberToObject(to, number->string, number->valuedouble);
+        else if (cJSON_IsNumber(number) && cJSON_IsNumber(sum))
+            cJSON_SetNumberValue(sum, sum->valuedouble + number->valuedouble);
+    }
+}
+
 void pt_tree_add(cJSON *tree, const char *run, cJSON *document)
 {
     static const char *const same[] = {"host", "tool", "dataset", "git_commit"};
@@ -177,4 +194,5 @@ void pt_tree_add(cJSON *tree, const char *run, cJSON *document)
             copy(tree, document, same[i]);
     take_all(tree, run, document, "stages");
     take_all(tree, run, document, "findings");
+    add_quality(tree, document);
 }

@@ -26,6 +26,14 @@ int pt_judged_open(struct pt_judged *judged, struct pt_session *session, pt_i64 
     return 0;
 }
 
+int pt_judged_need_stage(const struct pt_judged *judged, const char *stage, struct pt_error *err)
+{
+    for (pt_u32 i = 0; i < judged->profile.stages.n; i++)
+        if (pt_judged_wants(judged, stage, i))
+            return 0;
+    return stage ? pt_fail_code(err, 2, "the run has no stage %s", stage) : 0;
+}
+
 void pt_judged_close(struct pt_judged *judged)
 {
     pt_findings_free(&judged->findings);

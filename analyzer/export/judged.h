@@ -21,6 +21,9 @@ struct pt_judged {
 int pt_judged_open(struct pt_judged *judged, struct pt_session *session, pt_i64 since_ns, struct pt_error *err);
 void pt_judged_close(struct pt_judged *judged);
 
+/* A stage that there is not is an error: figures without it would say that all is well. */
+int pt_judged_need_stage(const struct pt_judged *judged, const char *stage, struct pt_error *err);
+
 static inline bool pt_judged_wants(const struct pt_judged *judged, const char *stage, pt_u32 index)
 {
     return !stage || !strcmp(stage, judged->profile.stages.items[index].name);

@@ -24,6 +24,9 @@ void pt_run_close(struct pt_run *run);
  * stages that had ended by then count as skipped, and resources are those of the samples of the window. */
 int pt_run_since(struct pt_run *run, pt_i64 since_ns, struct pt_error *err);
 
+/* When it ended, by the session's clock, as far as the launcher or a trace says. */
+pt_i64 pt_run_end_ns(const struct pt_run *run);
+
 /* What to take from times of run.json to have times of the session: the run's own clock begins when the launcher did, a
  * moment before the first trace. 0 where the clocks cannot be compared. */
 double pt_run_clock_ahead_ns(const struct pt_run_info *info, const struct pt_session *session);

@@ -106,24 +106,24 @@ double pt_run_clock_ahead_ns(const struct pt_run_info *info, const struct pt_ses
     return info->start_realtime_ns && session->start_realtime_ns && fabs(ns) < 3600e9 ? ns : 0;
 }
 
-static double end_of(const struct pt_run *run)
+pt_i64 pt_run_end_ns(const struct pt_run *run)
 {
     const struct pt_session *session = pt_run_session(run);
     double end_ns = (double)session->duration_ns;
     if (!run->info)
-        return end_ns;
+        return session->duration_ns;
     const double ahead = pt_run_clock_ahead_ns(run->info, session);
     for (pt_u32 i = 0; i < run->info->n_stages; i++) {
         const struct pt_run_stage *stage = &run->info->stages[i];
         end_ns = fmax(end_ns, stage->start_ns + stage->duration_ns - ahead);
     }
-    return end_ns;
+    return (pt_i64)fmin(end_ns, 9e18);
 }
 
 int pt_run_since(struct pt_run *run, pt_i64 since_ns, struct pt_error *err)
 {
     struct pt_session *session = pt_run_session(run);
-    const pt_i64 end_ns = (pt_i64)fmin(end_of(run), 9e18), from_ns = end_ns - since_ns;
+    const pt_i64 end_ns = pt_run_end_ns(run), from_ns = end_ns - since_ns;
     if (from_ns <= 0)
         return 0;
     session->duration_ns = end_ns;

@@ -172,18 +172,32 @@ static int newest_first(const void *a, const void *b)
     return x->at != y->at ? (x->at < y->at) - (x->at > y->at) : strcmp(x->row.figure, y->row.figure);
 }
 
+static const cJSON *figures_of(const struct history *history, size_t run)
+{
+    return cJSON_GetObjectItemCaseSensitive(history->runs[run].run, "figures");
+}
+
+/* What a later run has none of may have gone to 0. */
+static bool is_in_later_run(const struct history *history, size_t run, const char *figure)
+{
+    for (size_t i = run + 1; i < history->n; i++)
+        if (cJSON_HasObjectItem(figures_of(history, i), figure))
+            return true;
+    return false;
+}
+
 static void find_changes(const struct pt_trend *trend, struct pt_doc *doc, const struct history *history, bool is_time,
                          struct founds *founds)
 {
     const cJSON *figure;
-    if (!history->n)
-        return;
-    cJSON_ArrayForEach(figure, cJSON_GetObjectItemCaseSensitive(history->runs[history->n - 1].run, "figures"))
-    {
-        if (pt_figure_is_time(pt_figure_kind_of(figure->string)) == is_time &&
-            (!trend->figure || !strcmp(trend->figure, figure->string)))
-            add_changes(doc, history, figure->string, founds);
-    }
+    for (size_t run = history->n; run-- > 0;)
+        cJSON_ArrayForEach(figure, figures_of(history, run))
+        {
+            if (pt_figure_is_time(pt_figure_kind_of(figure->string)) == is_time &&
+                (!trend->figure || !strcmp(trend->figure, figure->string)) &&
+                !is_in_later_run(history, run, figure->string))
+                add_changes(doc, history, figure->string, founds);
+        }
 }
 
 static const char *verdict_of(struct pt_doc *doc, const char *stage, const struct row *row)

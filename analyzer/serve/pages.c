@@ -123,25 +123,16 @@ static void use_command(struct pt_page *page, const char *type, const char *cons
     page->type = type;
 }
 
-/* The path of a run that is there; NULL = there is none of that name. */
-static char *path_of(const struct pt_pages *pages, const char *name)
-{
-    struct pt_listed_runs runs = pt_runs_list(pages->directory);
-    char *path = pt_runs_have(&runs, name) ? pt_asprintf("%s/%s", pages->directory, name) : NULL;
-    pt_runs_free(&runs);
-    return path;
-}
-
 static void show_run(const struct pt_pages *pages, const char *name, struct pt_page *page)
 {
-    PT_AUTO(pt_freep) char *path = path_of(pages, name);
+    PT_AUTO(pt_freep) char *path = pt_runs_path_of(pages->directory, name);
     if (path)
         use_command(page, "text/html; charset=utf-8", (const char *const[]){"report", "--format", "html", path, NULL});
 }
 
 static void send_timeline(const struct pt_pages *pages, const char *name, struct pt_page *page)
 {
-    PT_AUTO(pt_freep) char *path = path_of(pages, name);
+    PT_AUTO(pt_freep) char *path = pt_runs_path_of(pages->directory, name);
     if (path)
         use_command(page, "application/octet-stream",
                     (const char *const[]){"export", "--to", "perfetto", "-o", "-", path, NULL});
@@ -154,24 +145,31 @@ static void compare(const struct pt_pages *pages, const struct pt_http_request *
         page->status = 400;
         return;
     }
-    PT_AUTO(pt_freep) char *path_a = path_of(pages, a);
-    PT_AUTO(pt_freep) char *path_b = path_of(pages, b);
+    PT_AUTO(pt_freep) char *path_a = pt_runs_path_of(pages->directory, a);
+    PT_AUTO(pt_freep) char *path_b = pt_runs_path_of(pages->directory, b);
     if (path_a && path_b)
         use_command(page, "text/html; charset=utf-8",
                     (const char *const[]){"diff", "--format", "html", path_a, path_b, NULL});
 }
 
-static void show_metrics(const struct pt_pages *pages, const struct pt_http_request *request, struct pt_page *page)
+static char *last_ended(const struct pt_pages *pages)
 {
-    char name[NAME_ROOM];
     struct pt_listed_runs runs = pt_runs_list(pages->directory);
-    PT_AUTO(pt_freep) char *path = NULL;
-    if (pt_http_query(request, "run", name, sizeof name))
-        path = path_of(pages, name);
-    for (size_t i = 0; !strstr(request->query, "run=") && !path && i < runs.n; i++)
+    char *path = NULL;
+    for (size_t i = 0; !path && i < runs.n; i++)
         if (strcmp(runs.items[i].status, "running") != 0)
             path = pt_asprintf("%s/%s", pages->directory, runs.items[i].name);
     pt_runs_free(&runs);
+    return path;
+}
+
+static void show_metrics(const struct pt_pages *pages, const struct pt_http_request *request, struct pt_page *page)
+{
+    char name[NAME_ROOM];
+    PT_AUTO(pt_freep)
+    char *path = pt_http_query(request, "run", name, sizeof name) ? pt_runs_path_of(pages->directory, name)
+                 : strstr(request->query, "run=")                 ? NULL
+                                                                  : last_ended(pages);
     if (path)
         use_command(page, "text/plain; version=0.0.4; charset=utf-8",
                     (const char *const[]){"export", "--to", "openmetrics", "-o", "-", path, NULL});

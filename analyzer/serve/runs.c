@@ -24,7 +24,8 @@ bool pt_is_run(const char *path)
     bool found = false;
     while (directory && !found && (entry = readdir(directory))) {
         const size_t n = strlen(entry->d_name);
-        found = !strcmp(entry->d_name, "run.json") || (n > 4 && !strcmp(entry->d_name + n - 4, ".ptr"));
+        const char *end = n > 4 && entry->d_name[0] != '.' ? entry->d_name + n - 4 : "";
+        found = !strcmp(entry->d_name, "run.json") || !strcmp(end, PT_FILE_SUFFIX) || !strcmp(end, PT_SMALL_SUFFIX);
     }
     if (directory)
         closedir(directory);
@@ -88,6 +89,11 @@ static int newest_first(const void *a, const void *b)
                                       : strcmp(y->name, x->name);
 }
 
+static bool is_listed(const struct dirent *entry, const char *of_run, struct stat *ret_stat)
+{
+    return entry->d_name[0] != '.' && lstat(of_run, ret_stat) == 0 && S_ISDIR(ret_stat->st_mode) && pt_is_run(of_run);
+}
+
 struct pt_listed_runs pt_runs_list(const char *path)
 {
     struct pt_listed_runs runs = {0};
@@ -96,7 +102,7 @@ struct pt_listed_runs pt_runs_list(const char *path)
     while (directory && (entry = readdir(directory))) {
         PT_AUTO(pt_freep) char *of_run = pt_asprintf("%s/%s", path, entry->d_name);
         struct stat stat;
-        if (entry->d_name[0] == '.' || lstat(of_run, &stat) < 0 || !S_ISDIR(stat.st_mode) || !pt_is_run(of_run))
+        if (!is_listed(entry, of_run, &stat))
             continue;
         struct pt_listed_run listed = {.name = pt_strdup(entry->d_name), .duration_ns = NAN, .status = "unknown"};
         listed.start_ns = (pt_u64)stat.st_mtim.tv_sec * 1000000000 + (pt_u64)stat.st_mtim.tv_nsec;
@@ -110,12 +116,20 @@ struct pt_listed_runs pt_runs_list(const char *path)
     return runs;
 }
 
-bool pt_runs_have(const struct pt_listed_runs *runs, const char *name)
+char *pt_runs_path_of(const char *path, const char *name)
 {
-    for (size_t i = 0; i < runs->n; i++)
-        if (!strcmp(runs->items[i].name, name))
-            return true;
-    return false;
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    struct stat stat;
+    char *found = NULL;
+    while (directory && !found && (entry = readdir(directory))) {
+        PT_AUTO(pt_freep) char *of_run = strcmp(entry->d_name, name) ? NULL : pt_asprintf("%s/%s", path, entry->d_name);
+        if (of_run && is_listed(entry, of_run, &stat))
+            found = pt_strdup(of_run);
+    }
+    if (directory)
+        closedir(directory);
+    return found;
 }
 
 void pt_runs_free(struct pt_listed_runs *runs)

@@ -28,6 +28,8 @@ bool pt_is_run(const char *path);
 /* Directories with run.json or trace files; links are not followed. */
 struct pt_listed_runs pt_runs_list(const char *directory);
 void pt_runs_free(struct pt_listed_runs *runs);
-bool pt_runs_have(const struct pt_listed_runs *runs, const char *name);
+/* The path of one of them, to be freed; NULL = there is none of that name. The name may come from anybody: no path that
+ * it makes is opened. */
+char *pt_runs_path_of(const char *directory, const char *name);
 
 #endif

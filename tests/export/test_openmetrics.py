@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """--to openmetrics: promtool accepts it, and each figure is the report's."""
+import datetime
 import json
 import os
 import re
@@ -48,8 +49,10 @@ class OpenMetrics(ExportCase):
         self.assertAlmostEqual(found.get(("stage_cpu_ratio",)), stage["cpu_percent_avg"] / 100, places=3)
         self.assertAlmostEqual(found.get(("stage_memory_peak_bytes",)), stage["rss_mb_max"] * 1048576, delta=1e5)
         self.assertEqual(found.get(("stage_heap_allocations",)), sum(process["heap"]["allocs"] for process in self.report["processes"]))
-        for call in ("open", "read", "write", "stat"):
-            of_call = [process["io"][call] for process in self.report["processes"]]
+        self.assertAlmostEqual(found[("run_start_timestamp_seconds",)], datetime.datetime.fromisoformat(self.report["timestamp_utc"].replace("Z", "+00:00")).timestamp(), delta=1.5)
+        for call in ("open", "read", "write", "copy", "stat"):
+            none = {"calls": 0, "errors": 0, "seconds": 0}  # few programs make copies within the kernel
+            of_call = [process["io"].get(call, none) for process in self.report["processes"]]
             self.assertEqual(found["stage_calls", call], sum(one["calls"] for one in of_call))
             self.assertEqual(found["stage_call_bytes", call], sum(one.get("bytes", 0) for one in of_call))
             self.assertEqual(found["stage_call_errors", call], sum(one["errors"] for one in of_call))
@@ -61,6 +64,13 @@ class OpenMetrics(ExportCase):
         for part, value in parts.items():
             self.assertAlmostEqual(value, time[part], delta=2e-6)
         self.assertAlmostEqual(sum(parts.values()), time["wall_s"], delta=1e-4)
+
+    def test_a_stage_that_there_is_not(self):
+        """Figures without it would say that all is well, and replace good ones."""
+        for kind in ("openmetrics", "junit"):
+            path, _ = self.export(kind, "--stage", "trian", code=2)
+            self.assertIn("the run has no stage trian", self.said)
+            self.assertFalse(os.path.exists(path))
 
     def test_what_is_unknown_has_no_line(self):
         found, (stage,) = self.samples(), self.report["stages"]

@@ -55,6 +55,12 @@ class Trend(unittest.TestCase):
         # A call that was never made before was made 0 times.
         self.assertRegex(self.trend(train=old + [run(i, {"read.calls": 1000, "sync.calls": 50}) for i in range(5, 10)]), r"^train: sync\.calls 0 -> 50 since run r05")
 
+    def test_a_call_that_is_not_made_any_more(self):
+        """The newest runs have no such figure at all."""
+        made = [run(i, {"read.calls": 1000} | ({"sync.calls": 5000} if 4 <= i < 8 else {})) for i in range(12)]
+        rows = json.loads(self.trend("--format", "json", train=made))["stages"][0]["changes"]
+        self.assertEqual([(row["run"], row["figure"], row["before"], row["after"]) for row in rows], [("r08", "sync.calls", "5,000", "0"), ("r04", "sync.calls", "0", "5,000")])
+
     def test_times_of_one_machine_only(self):
         noise = random.Random(3)
         level = lambda i: 10 if i < 8 else 11.5  # noqa: E731

@@ -72,6 +72,15 @@ class Pages(ServeCase):
         self.record("later", "true")
         self.assertIn("/runs/later?", self.page("/"))
 
+    def test_a_run_of_small_processes_only(self):
+        """Without the launcher there is no run.json, and a short command has no file of its own."""
+        self.addCleanup(shutil.rmtree, self.runs / "small")
+        (self.runs / "small").mkdir(mode=0o700)
+        library = os.path.join(os.path.dirname(PROFTRACE), "libproftrace.so")
+        subprocess.run(["/bin/true"], env=environment(LD_PRELOAD=library, PROFTRACE_SESSION=str(self.runs / "small")), check=True)
+        self.assertFalse(list((self.runs / "small").glob("*.ptr")))
+        self.assertIn("/runs/small?", self.page("/"))
+
     def test_a_run_that_was_killed_with_its_launcher_has_failed(self):
         self.addCleanup(shutil.rmtree, self.runs / "killed")
         launcher = subprocess.Popen([PROFTRACE, "run", "--no-report", "-o", self.runs / "killed", "--", sys.executable, "-c", "import time; print('ready', flush=True); time.sleep(60)"],

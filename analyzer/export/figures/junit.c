@@ -168,7 +168,9 @@ int pt_export_junit(struct pt_session *session, const struct pt_export_options *
     struct suite suite = {.judged = &judged};
     struct pt_str out = {0};
     *ret_summary = (struct pt_export_summary){.processes = session->n_processes};
-    const int result = pt_judged_open(&judged, session, options->since_ns, err);
+    int result = pt_judged_open(&judged, session, options->since_ns, err);
+    if (!result)
+        result = pt_judged_need_stage(&judged, options->filter.stage, err);
     if (!result) {
         fill(&suite, options->filter.stage);
         put_suite(&suite, &out);

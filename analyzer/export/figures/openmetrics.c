@@ -91,7 +91,9 @@ static void put_run(struct out *out)
     put(out, label("run", profile->session->name),
         label("dataset", run && run->pipeline.dataset ? run->pipeline.dataset : ""), pt_integer(1), 1);
     begin(out, "run_start_timestamp_seconds", "When the run began, since 1970.");
-    put(out, none, none, pt_real((double)profile->session->start_realtime_ns / 1e9), 1);
+    const pt_u64 traced_ns = profile->session->start_realtime_ns;
+    const pt_u64 start_ns = run && run->start_realtime_ns ? run->start_realtime_ns : traced_ns;
+    put(out, none, none, start_ns ? pt_real((double)start_ns / 1e9) : pt_unknown("nothing was traced"), 1);
     begin(out, "run_duration_seconds", "Wall time of the run.");
     put(out, none, none, pt_report_duration(profile), 1);
     begin(out, "run_processes", "Process images that were traced.");
@@ -176,6 +178,7 @@ static const struct {
     {"open", PT_KIND_io_open, PT_CALL_NONE},
     {"read", 0, PT_CALL_READ},
     {"write", 0, PT_CALL_WRITE},
+    {"copy", 0, PT_CALL_COPY},
     {"stat", PT_KIND_meta_stat, PT_CALL_NONE},
     {"stdio_read", PT_KIND_stdio_read, PT_CALL_NONE},
     {"stdio_write", PT_KIND_stdio_write, PT_CALL_NONE},
@@ -303,7 +306,9 @@ int pt_export_openmetrics(struct pt_session *session, const struct pt_export_opt
     struct pt_judged judged = {0};
     struct out out = {.judged = &judged, .stage = options->filter.stage};
     *ret_summary = (struct pt_export_summary){.processes = session->n_processes};
-    const int result = pt_judged_open(&judged, session, options->since_ns, err);
+    int result = pt_judged_open(&judged, session, options->since_ns, err);
+    if (!result)
+        result = pt_judged_need_stage(&judged, options->filter.stage, err);
     if (!result) {
         put_run(&out);
         put_grades(&out);
