@@ -197,7 +197,7 @@ static pt_u64 budget_bytes(int directory_fd)
     return share < PT_BUDGET_MAX_BYTES ? share : PT_BUDGET_MAX_BYTES;
 }
 
-/* So that no process of the run need ask for it; left empty, each does. */
+/* So that no process of this machine and boot need ask for it; left empty, each does. */
 static void read_boot_id(char *ret, size_t bytes)
 {
     PT_AUTO(pt_closep) int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);

@@ -410,7 +410,7 @@ struct pt_session_page {
     pt_u64 start_realtime_ns;
     pt_u64 start_monotonic_ns;
     pt_u64 processes;                /* atomic: trace files made */
-    char boot_id[40];                /* /proc/sys/kernel/random/boot_id */
+    char boot_id[40];                /* /proc/sys/kernel/random/boot_id of who made the session, not of all */
     pt_u64 refused[PT_MAX_REFUSALS]; /* atomic: processes that were not recorded, by enum pt_refusal */
     pt_u32 minutes_pages;            /* atomic: of reserved_pages, those of MINUTES segments */
     pt_u32 ring_pages;               /* atomic: those of BLOCKS segments in rings */

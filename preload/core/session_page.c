@@ -37,14 +37,29 @@ static long open_file(const char *directory, int flags)
     return pt_syscall4(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 }
 
+#define BOOT_ID_BYTES 36
+
+/* Leaves what is there where it cannot be asked for. */
 static void read_boot_id(char *ret)
 {
+    char id[BOOT_ID_BYTES];
     const long fd = pt_syscall4(SYS_openat, AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return;
-    if (pt_syscall3(SYS_read, fd, ret, 36) != 36)
-        ret[0] = 0;
+    if (pt_syscall3(SYS_read, fd, id, sizeof id) == sizeof id)
+        __builtin_memcpy(ret, id, sizeof id);
     pt_syscall1(SYS_close, fd);
+}
+
+#define SAME_BOOT_NS 100000u /* far more than passes between two readings of clocks, far less than between boots */
+
+/* Was the page made by this boot of this machine? Wall time minus CLOCK_MONOTONIC is the moment of the boot, and only
+ * who sets the clock changes it: it says so for a hundredth of what opening /proc costs. */
+static int is_of_this_boot(const struct pt_session_page *there)
+{
+    const pt_u64 boot_ns = pt_sys_clock_ns(CLOCK_REALTIME) - pt_sys_clock_ns(CLOCK_MONOTONIC),
+                 noted_ns = there->start_realtime_ns - there->start_monotonic_ns;
+    return boot_ns - noted_ns + SAME_BOOT_NS <= 2u * SAME_BOOT_NS;
 }
 
 void pt_session_page_make(const char *directory, pt_u64 budget_bytes)
@@ -82,7 +97,8 @@ void pt_session_page_open(const char *directory)
         return;
     pt_session_facts.budget_bytes = there.budget_bytes;
     __builtin_memcpy(pt_session_facts.boot_id, there.boot_id, sizeof there.boot_id - 1);
-    if (!there.boot_id[0])
+    /* Other machines (ranks of a job), or a later boot, may have joined: files of one boot_id have one clock. */
+    if (!there.boot_id[0] || !is_of_this_boot(&there))
         read_boot_id(pt_session_facts.boot_id);
 }
 

@@ -2,6 +2,7 @@
 """`proftrace run`: the command cannot tell, and ends as it would alone."""
 import json
 import os
+import re
 import resource
 import signal
 import stat
@@ -198,6 +199,32 @@ class Directories(LauncherCase):
         self.run_it("true", environment={"PROFTRACE_BUDGET_MIB": "64"})
         with open(os.path.join(self.run_directory(), "session.bin"), "rb") as file:
             self.assertEqual(int.from_bytes(file.read()[16:24], "little"), 64 << 20)
+
+    def boot_ids(self, boot_id, earlier_ns):
+        """Those of a process that joins a session as made by a machine of this boot_id, which booted so much earlier."""
+        directory = self.run_directory()
+        with open(os.path.join(directory, "session.bin"), "r+b") as file:
+            page = bytearray(file.read())
+            page[32:40] = (int.from_bytes(page[32:40], "little") - earlier_ns).to_bytes(8, "little")
+            page[56:56 + len(boot_id)] = boot_id
+            file.seek(0)
+            file.write(page)
+        environment = {**clean_environment(), "LD_PRELOAD": LIBRARY, "PROFTRACE_SESSION": directory}
+        subprocess.run(["/bin/true"], env=environment, check=True)
+        found = set()
+        for name in os.listdir(directory):
+            with open(os.path.join(directory, name), "rb") as file:
+                found |= set(re.findall(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", b"" if name == "session.bin" else file.read()))
+        return found
+
+    def test_each_process_has_the_boot_id_of_its_own_machine(self):
+        with open("/proc/sys/kernel/random/boot_id", "rb") as file:
+            own = file.read().strip()
+        other = b"01234567-89ab-cdef-0123-456789abcdef"
+        self.run_it("true")
+        self.assertEqual(self.boot_ids(own, 0), {own})
+        self.assertEqual(self.boot_ids(other, 10**9), {own})
+        self.assertEqual(self.boot_ids(other, -10**9), {own, other})  # of this boot: the session's is taken
 
     def test_more_processes_than_descriptors(self):
         """A build of thousands of processes is read with the usual 1024 descriptors, here 100 with 32: nothing is left out."""
