@@ -15,7 +15,7 @@
 
 typedef __int128 wide;
 
-#define FAR_AWAY_NS (30ll * 86400 * 1000000000)  /* no run lasts a month: a time farther away is damage */
+#define FAR_AWAY_NS (400ll * 86400 * 1000000000) /* no run lasts longer: a time farther away is damage */
 #define REALTIME_KNOWN_NS 1000000000000000000ull /* 2001: an earlier time means that the clock was not set */
 
 /* One machine and boot. */

@@ -133,12 +133,28 @@ static void a_bad_header_moves_only_itself(void **state)
     assert_non_null(strstr(pt_str_text(&notes), "d: its clock is far"));
 }
 
+/* A server that ended after more than a month, and what it started shortly before. */
+static void a_run_of_months_has_its_length(void **state)
+{
+    (void)state;
+    const pt_u64 day_ns = 86400000000000;
+    struct pt_file_header a = tsc_header("boot", 0, 10000000000), b = tsc_header("boot", 80 * day_ns, 10000000000);
+    a.end_counter = 5000000000000ull + 90 * 86400 * TSC_HZ;
+    struct pt_clock_file files[] = {{.header = &a, .name = "a"}, {.header = &b, .name = "b"}};
+    PT_AUTO(pt_str_fini) struct pt_str notes = {0};
+    pt_u64 realtime;
+    pt_clock_map(files, 2, &realtime, &notes);
+    assert_string_equal(pt_str_text(&notes), "");
+    close_to(files[0].last_ns, (pt_i64)(90 * day_ns), 1000000);
+    close_to(files[1].start_ns, (pt_i64)(80 * day_ns), 1000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_boot_shares_one_line),          cmocka_unit_test(other_machines_join_by_wall_time),
         cmocka_unit_test(time_namespaces_join_by_wall_time), cmocka_unit_test(a_clock_that_is_set_moves_nobody),
-        cmocka_unit_test(a_bad_header_moves_only_itself),
+        cmocka_unit_test(a_bad_header_moves_only_itself),    cmocka_unit_test(a_run_of_months_has_its_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
