@@ -182,7 +182,8 @@ void pt_cpu_timeline_close(struct pt_cpu_timeline *timeline)
 pt_u32 pt_cpu_timeline_thread(const struct pt_cpu_timeline *timeline, const struct pt_thread *thread)
 {
     enum { SLACK_NS = 1000000 }; /* of two clocks that were read one after the other */
-    const pt_u64 *last = timeline->data ? pt_map_find(&timeline->by_tid, thread->tid) : NULL;
+    const bool is_in_it = timeline->data && !thread->process->is_elsewhere;
+    const pt_u64 *last = is_in_it ? pt_map_find(&timeline->by_tid, thread->tid) : NULL;
     pt_u32 number = last ? (pt_u32)*last : 0;
     while (number &&
            shifted(timeline->data->threads[number].start_ns, timeline->shift_ns) > thread->start_ns + SLACK_NS &&

@@ -11,6 +11,7 @@
 #include "proftrace/events.h"
 #include "proftrace/payloads.h"
 #include "session_data.h"
+#include "tree.h"
 
 #define NO_STATUS 0xffffffffu /* in wait_child */
 /* A call that took less found its child dead already, or asked whether it is. */
@@ -50,12 +51,18 @@ static bool is_wanted(const struct pt_process *p)
     return p->state == PT_PROCESS_LIVE && !p->is_running;
 }
 
-/* The child of any image of that process that had the pid during the call. */
+/* A child of any image of that process. */
+static bool is_of(const struct pt_process *p, const struct pt_process *parent)
+{
+    return p->parent && p->parent->pid == parent->pid && pt_same_machine(p, parent);
+}
+
+/* The child that had the pid during the call. */
 static struct pt_process *child_of(const struct search *search, const struct pt_process *parent, pt_u32 pid,
                                    pt_i64 until_ns)
 {
     struct pt_process *p = pt_map_pointer(&search->child_by_pid, pid);
-    while (p && (p->start_ns > until_ns || !p->parent || p->parent->pid != parent->pid))
+    while (p && (p->start_ns > until_ns || !is_of(p, parent)))
         p = search->older[p->index];
     return p;
 }

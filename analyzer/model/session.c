@@ -179,6 +179,15 @@ static void make_processes(struct pt_session *session, const struct file_list *f
     free(clocks);
 }
 
+static void find_elsewhere(struct pt_session *session)
+{
+    char boot_id[sizeof session->processes[0]->file->header->boot_id];
+    const bool is_known = pt_boot_id_of(session->path, boot_id);
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        session->processes[i]->is_elsewhere =
+            is_known && strncmp(session->processes[i]->file->header->boot_id, boot_id, sizeof boot_id) != 0;
+}
+
 static void sum_up(struct pt_session *session)
 {
     struct pt_quality *all = &session->quality;
@@ -229,6 +238,7 @@ struct pt_session *pt_session_open(const char *path, struct pt_error *err)
     make_processes(session, &files);
     free(files.items);
     pt_session_link(session);
+    find_elsewhere(session);
     note_refused(session);
     pt_session_find_running(session);
     pt_session_find_ends(session);

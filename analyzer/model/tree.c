@@ -21,7 +21,7 @@ static int by_start(const void *a, const void *b)
     return x->trace_id < y->trace_id ? -1 : x->trace_id > y->trace_id;
 }
 
-static bool same_machine(const struct pt_process *a, const struct pt_process *b)
+bool pt_same_machine(const struct pt_process *a, const struct pt_process *b)
 {
     return !memcmp(a->file->header->boot_id, b->file->header->boot_id, sizeof a->file->header->boot_id);
 }
@@ -32,7 +32,7 @@ static struct pt_process *latest_with_pid(const struct pt_map *newest, struct pt
 {
     const uint64_t *found = pt_map_find(newest, pid);
     for (struct pt_process *p = found ? (struct pt_process *)(uintptr_t)*found : NULL; p; p = older[p->index]) {
-        if (p == child || !same_machine(p, child))
+        if (p == child || !pt_same_machine(p, child))
             continue;
         if (must_be_execed)
             return p->state == PT_PROCESS_EXECED ? p : NULL;

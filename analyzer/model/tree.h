@@ -10,4 +10,7 @@
 /* Parent links, previous images and process order; `session` has all its processes. */
 void pt_session_link(struct pt_session *session);
 
+/* The same boot, too: only then do pids and clocks mean the same. */
+bool pt_same_machine(const struct pt_process *a, const struct pt_process *b);
+
 #endif

@@ -102,7 +102,7 @@ void pt_run_take_noted_ends(const char *path, struct pt_run_info *run)
 
 static bool is_wanted(const struct pt_process *p)
 {
-    return p->state == PT_PROCESS_LIVE && !p->is_running;
+    return p->state == PT_PROCESS_LIVE && !p->is_running && !p->is_elsewhere;
 }
 
 /* Both clocks of a process are those of the machine. */

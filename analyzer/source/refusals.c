@@ -56,3 +56,11 @@ pt_u64 pt_files_made(const char *run)
     read_page(run, &page);
     return page.processes;
 }
+
+bool pt_boot_id_of(const char *run, char ret[40])
+{
+    struct pt_session_page page;
+    read_page(run, &page);
+    memcpy(ret, page.boot_id, sizeof page.boot_id);
+    return page.boot_id[0];
+}

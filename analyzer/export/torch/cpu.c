@@ -68,7 +68,8 @@ static struct pt_torch_file *file_of(const struct shown *shown, pt_u32 pid, pt_i
 {
     for (pt_u32 i = 0; i < shown->session->n_processes; i++) {
         const struct pt_process *process = shown->files[i].process;
-        if (process && process->pid == pid && at_ns >= process->start_ns && at_ns <= process->end_ns)
+        if (process && process->pid == pid && !process->is_elsewhere && at_ns >= process->start_ns &&
+            at_ns <= process->end_ns)
             return &shown->files[i];
     }
     return NULL;
