@@ -11,6 +11,7 @@
 
 #include "holes.h"
 
+/* Lives that are told apart; each slot has one, however many that makes. */
 enum { MAX_THREADS = 16384 };
 
 /* A slot's counters at one instant, cumulative over its lives, in ns and kinds of this build. */
@@ -57,7 +58,7 @@ static struct pt_thread *add_thread(struct pt_process *p, struct pt_map *lives, 
     const uint64_t *known = pt_map_find(lives, life);
     if (known)
         return &p->threads[*known - 1];
-    if (p->n_threads == MAX_THREADS)
+    if (p->n_threads >= MAX_THREADS && lives->n)
         return NULL;
     if (!(p->n_threads & (p->n_threads - 1)))
         p->threads = pt_realloc(p->threads, (p->n_threads ? p->n_threads * 2 : 1) * sizeof *p->threads);
@@ -395,8 +396,8 @@ struct pt_thread *pt_process_thread(struct pt_process *process, pt_u32 slot, pt_
             high = middle;
     }
     /* Beyond the limit of threads a life has no entry of its own: its events go to the nearest entry of the slot. */
-    if (low == process->n_threads)
-        low = process->n_threads - 1;
+    if (low && (low == process->n_threads || process->threads[low].slot != slot))
+        low--;
     return process->n_threads ? &process->threads[low] : NULL;
 }
 

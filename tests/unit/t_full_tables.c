@@ -5,6 +5,8 @@
  */
 #include "helper_story.h"
 
+#include "model/threads.h"
+
 /* The files beyond the limit share a row: one of them that is synced says nothing about the others. */
 static void sync_after_many_files(const char *call)
 {
@@ -102,12 +104,38 @@ static void each_stage_has_its_own_imports(void **state)
     story_end(&story);
 }
 
+/* Beyond the limit of threads, too, what a slot's thread did is not another slot's. */
+static void each_slot_has_a_thread(void **state)
+{
+    (void)state;
+    enum { LIVES = 17000, OTHERS = 20 };
+    struct pt_trace_writer *writer = helper_writer();
+    for (pt_u32 life = 1; life <= LIVES; life++) {
+        const struct pt_def_thread_end end = {.slot = 0, .life = life, .tid = 1000 + life, .last_ticks = life};
+        pt_writer_define(writer, PT_DEF_THREAD_END, 0, life, &end, sizeof end);
+    }
+    for (pt_u32 slot = 0; slot <= OTHERS; slot++) {
+        const struct pt_record record = helper_record(&pt_event_descs[PT_KIND_io_sync], LIVES + 100 + slot, 1);
+        pt_writer_record(writer, slot, slot ? 3 : LIVES + 1, 50000 + slot, &record);
+    }
+    struct pt_session *session = helper_session(writer);
+    struct pt_process *process = session->processes[0];
+    for (pt_u32 slot = 0; slot <= OTHERS; slot++) {
+        const struct pt_thread *thread = pt_process_thread(process, slot, slot ? 3 : LIVES + 1);
+        assert_int_equal(thread->slot, slot);
+        assert_int_equal(thread->tid, 50000 + slot);
+    }
+    assert_int_equal(pt_process_thread(process, 0, LIVES)->slot, 0);
+    assert_int_equal(pt_process_thread(process, 1, 5)->slot, 1);
+    pt_session_close(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sync_after_many_written_files),        cmocka_unit_test(sync_after_many_synced_files),
         cmocka_unit_test(writes_to_a_synced_file_wait_with_it), cmocka_unit_test(a_long_last_sync_hides_none_beside_it),
-        cmocka_unit_test(each_stage_has_its_own_imports),
+        cmocka_unit_test(each_stage_has_its_own_imports),       cmocka_unit_test(each_slot_has_a_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
