@@ -11,10 +11,23 @@
 #include <string.h>
 
 #include "proftrace/codec.h"
+#include "util/auto.h"
 #include "util/mem.h"
 #include "util/str.h"
 #include "util/text/path.h"
 #include "session_data.h"
+
+/* The loader knows a library by the name under which it was found: "./plugin.so" of dlopen, or of a relative
+ * LD_LIBRARY_PATH. "linux-vdso.so.1" is no file. */
+static const char *path_of_module(struct pt_process_data *data, const void *path, pt_u32 bytes)
+{
+    const char *text = pt_arena_text(&data->arena, path, bytes), *cwd = data->shown.cwd;
+    if (text[0] == '/' || !strchr(text, '/') || cwd[0] != '/')
+        return text;
+    PT_AUTO(pt_str_fini) struct pt_str joined = {0};
+    pt_path_join(&joined, cwd, text);
+    return pt_arena_text(&data->arena, joined.text, (pt_u32)joined.n);
+}
 
 static void add_module(struct pt_process_data *data, const struct pt_definition *def)
 {
@@ -33,7 +46,7 @@ static void add_module(struct pt_process_data *data, const struct pt_definition 
     module->build_id_bytes =
         head.build_id_bytes < sizeof module->build_id ? head.build_id_bytes : sizeof module->build_id;
     memcpy(module->build_id, rest, module->build_id_bytes);
-    module->path = pt_arena_text(&data->arena, rest + head.build_id_bytes, head.path_bytes);
+    module->path = path_of_module(data, rest + head.build_id_bytes, head.path_bytes);
 }
 
 void pt_process_fill_names(struct pt_process_data *data)

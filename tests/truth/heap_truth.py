@@ -114,6 +114,22 @@ class HeapTruth(FaultCase):
         # An estimate from a third of the 400 blocks: 8 % of it either way, once in three times.
         self.assertAlmostEqual(stage["heap"]["growth_bytes"] / 80e6, 1, delta=0.4)
 
+    def test_a_library_of_a_relative_name_has_functions(self):
+        """`dlopen("./plugin.so")`: the loader knows it by this name, which means another file where the report is made."""
+        self.need("gcc")
+        source = "void *malloc(unsigned long); void *volatile kept; void grab(void) { for (int i = 0; i < 5000; i++) kept = malloc(5000); }\n"
+
+        def setup(work):
+            subprocess.run(["gcc", "-g", "-O1", "-w", "-shared", "-fPIC", "-x", "c", "-o", os.path.join(work, "plugin.so"), "-"],
+                           input=source.encode(), check=True)
+        self.fresh_work(setup)
+        result = run_command(["/usr/bin/python3", "-c", "import ctypes; ctypes.CDLL('./plugin.so').grab()"], self.work,
+                             self.preload_environment(clean_environment(), "full"))
+        self.assertEqual((result.status, result.err), (0, b""))
+        site = self.trace().report()["stages"][0]["heap_sites"][0]
+        self.assertIn("native: grab ", site["stack"])
+        self.assertGreaterEqual(site["allocs"], 5000)
+
     def storm(self, milliseconds, mode="sampled"):
         """What the program knows, and the sites of the report."""
         environment = self.preload_environment(clean_environment(), mode)
