@@ -22,6 +22,9 @@
 
 #define UNKNOWN_STEPS UINT64_MAX
 enum { MOST_SPANS = 4 << 20, MOST_THREADS = 4096, MOST_FILES = 1000, MOST_DEPTH = 256 };
+/* Names that are told apart. A kernel's, of a template, may be long; millions of them, from a packed file of some MB,
+ * are a bomb. */
+enum { MOST_NAME_BYTES = 1024, MOST_TEXT_BYTES = 32 << 20 };
 
 /* A marker of ours: the profiler's time of it, less our own. */
 struct marker {
@@ -42,6 +45,7 @@ struct raw_span {
 struct reading {
     struct pt_torch_window *window;
     pt_u64 own_thread; /* as the trace has the thread of the markers */
+    size_t text_bytes; /* of names and shapes that were kept */
     struct {
         PT_VEC(struct raw_span);
     } spans;
@@ -96,13 +100,33 @@ static bool read_marker(struct reading *reading, const struct pt_torch_event *ev
     return true;
 }
 
+/* As much of a name as is kept: whole characters. */
+static size_t kept_bytes(const char *name)
+{
+    size_t n = strlen(name);
+    if (n <= MOST_NAME_BYTES)
+        return n;
+    for (n = MOST_NAME_BYTES; n > MOST_NAME_BYTES - 4 && ((unsigned char)name[n] & 0xc0) == 0x80;)
+        n--;
+    return n;
+}
+
+static const char *keep(struct reading *reading, const char *text, size_t n)
+{
+    struct pt_intern *texts = &reading->window->texts;
+    const size_t n_before = texts->n;
+    const char *kept = pt_intern_bytes(texts, text, n);
+    reading->text_bytes += texts->n > n_before ? n + 1 : 0;
+    return kept;
+}
+
 static void take(struct reading *reading, const struct pt_torch_event *event)
 {
     struct pt_torch_window *window = reading->window;
     if (event->kind == PT_TORCH_RANGE || event->kind == PT_TORCH_OPERATOR)
         if (read_marker(reading, event))
             return;
-    if (reading->spans.n + reading->allocations.n >= MOST_SPANS) {
+    if (reading->spans.n + reading->allocations.n >= MOST_SPANS || reading->text_bytes >= MOST_TEXT_BYTES) {
         window->left_out++;
         return;
     }
@@ -116,8 +140,8 @@ static void take(struct reading *reading, const struct pt_torch_event *event)
     /* Hostile files have steps among the kernels, too: whatever is no kernel has a thread. */
     const enum pt_torch_kind kind = !strncmp(event->name, "ProfilerStep", 12) ? PT_TORCH_RANGE : event->kind;
     const struct pt_torch_span span = {
-        .name = pt_intern_text(&window->texts, event->name),
-        .shapes = pt_intern_text(&window->texts, event->shapes.text),
+        .name = keep(reading, event->name, kept_bytes(event->name)),
+        .shapes = keep(reading, event->shapes.text, strlen(event->shapes.text)),
         .kind = kind,
         .thread = kind == PT_TORCH_KERNEL ? 0 : thread_of(reading, event->thread),
         .flops = pt_torch_flops(event),

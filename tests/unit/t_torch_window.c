@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -171,11 +172,38 @@ static void test_flops(void **state)
     assert_true(isnan(flops("aten::conv2d", "[[8, 4, 17, 17], [6, 2, 3, 3]]", "[]")));
 }
 
+/* A packed file of some MB that holds millions of long names: they are cut, and from some number on left out. */
+static void test_names_of_a_bomb(void **state)
+{
+    (void)state;
+    enum { NAMES = 40000, NAME_BYTES = 3000 };
+    struct pt_torch_window window;
+    struct pt_error err = {0};
+    char name[NAME_BYTES + 1] = "";
+    gzFile file = gzdopen(openat(folder_fd, "trace.json", O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600), "wb1");
+    memset(name, 'x', NAME_BYTES);
+    gzprintf(file, "{\"traceEvents\": [%s", MARKER("100", "1000000"));
+    for (int i = 0; i < NAMES; i++) {
+        gzprintf(file, "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"tid\": 8, \"ts\": 200, \"dur\": 1, \"name\": \"%d", i);
+        gzwrite(file, name, NAME_BYTES);
+        gzputs(file, "\"},");
+    }
+    gzprintf(file, "%s]}", "{}");
+    assert_int_equal(gzclose(file), Z_OK);
+    if (pt_torch_window_read(folder_fd, "trace.json", "torch/Net/trace.json", &window, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(window.spans.n + window.left_out, NAMES);
+    assert_in_range(window.left_out, 1, NAMES / 2);
+    const struct pt_torch_span *span;
+    pt_vec_each(span, &window.spans) assert_in_range(strlen(span->name), 1, 1024);
+    pt_torch_window_fini(&window);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clock),   cmocka_unit_test(test_nesting), cmocka_unit_test(test_memory_of_the_innermost),
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_flops),
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_flops),   cmocka_unit_test(test_names_of_a_bomb),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
