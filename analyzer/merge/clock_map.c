@@ -263,6 +263,7 @@ static void map_file(struct pt_clock_file *file, const struct group *group, wide
     /* The event that made the library open its file began shortly before the first clock pair. */
     const wide event = file->first_ticks ? zero + pt_scale_duration(&file->scale, file->first_ticks) : first;
     const wide start = event < first && first - event < 1000000000 ? event : first;
+    file->early_ns = (pt_i64)(first - start);
     *ret_zero = zero + group->realtime_offset;
     *ret_start = start + group->realtime_offset;
     wide last = monotonic_at(group, file, last_pair(file).counter) - start;

@@ -19,6 +19,7 @@ struct pt_clock_file {
     struct pt_clock_scale scale; /* out: ticks of this file -> ns since the session's start */
     pt_i64 namespace_ns;         /* out: how far its CLOCK_MONOTONIC is ahead of the others', in a time namespace */
     pt_i64 start_ns;             /* out: when the file begins */
+    pt_i64 early_ns;             /* out: how long before its first clock pair that is */
     pt_i64 last_ns;              /* out: the last clock pair or the end that the header holds */
 };
 

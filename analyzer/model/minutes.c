@@ -68,10 +68,11 @@ static void take_part(struct walk *walk, pt_u32 kind, pt_i64 from_ns, pt_i64 unt
 static pt_i64 start_of(const struct walk *walk, pt_u64 minute)
 {
     const struct pt_file_header *header = walk->process->file->header;
-    const pt_u64 length = header->minute_ns;
-    if (minute > (pt_u64)PT_TIME_LIMIT_NS / length || header->clock_first.monotonic_ns > (pt_u64)PT_TIME_LIMIT_NS)
+    const pt_u64 length = header->minute_ns, own_start_ns = walk->process->start_monotonic_ns +
+                                                            (pt_u64)pt_process_data_of(walk->process)->namespace_ns;
+    if (minute > (pt_u64)PT_TIME_LIMIT_NS / length || own_start_ns > (pt_u64)PT_TIME_LIMIT_NS)
         return PT_TIME_LIMIT_NS;
-    return walk->process->start_ns + (pt_i64)(minute * length) - (pt_i64)header->clock_first.monotonic_ns;
+    return walk->process->start_ns + (pt_i64)(minute * length) - (pt_i64)own_start_ns;
 }
 
 static void take_counters(struct walk *walk, const struct pt_minutes_entry *entry, pt_i64 from, pt_i64 until)

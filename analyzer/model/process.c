@@ -40,7 +40,6 @@ static void fill_header(struct pt_process *p, const struct pt_file_header *h)
     p->state = h->state == PT_PROCESS_EXITED || h->state == PT_PROCESS_EXECED ? (enum pt_process_state)h->state
                                                                               : PT_PROCESS_LIVE;
     p->exit_status = h->exit_status;
-    p->start_monotonic_ns = h->clock_first.monotonic_ns;
     p->cpu_ns = h->cpu_ns;
     p->max_rss_bytes = h->max_rss_bytes;
     p->heap_mode = h->heap_mode <= PT_HEAP_FULL ? (enum pt_heap_mode)h->heap_mode : PT_HEAP_OFF;

@@ -152,6 +152,12 @@ static pt_u64 first_ticks(const struct pt_trace_file *file)
     return first == ~0ull ? 0 : first;
 }
 
+static pt_u64 start_monotonic_ns(const struct pt_clock_file *clock)
+{
+    const pt_u64 first_ns = clock->header->clock_first.monotonic_ns;
+    return first_ns ? first_ns - (pt_u64)clock->namespace_ns - (pt_u64)clock->early_ns : 0;
+}
+
 static void make_processes(struct pt_session *session, const struct file_list *files)
 {
     struct pt_clock_file *clocks = pt_calloc(files->n, sizeof *clocks);
@@ -168,9 +174,10 @@ static void make_processes(struct pt_session *session, const struct file_list *f
         data->shown.session = session;
         data->scale = clocks[i].scale;
         data->shown.start_ns = clocks[i].start_ns;
+        data->shown.start_monotonic_ns = start_monotonic_ns(&clocks[i]);
+        data->namespace_ns = clocks[i].namespace_ns;
         data->last_clock_ns = clocks[i].last_ns;
         pt_process_fill(data);
-        data->shown.start_monotonic_ns -= (pt_u64)clocks[i].namespace_ns;
         session->processes[session->n_processes++] = &data->shown;
         note_quality(session, data);
         pt_process_note_ignored_options(&data->shown, session);

@@ -37,6 +37,7 @@ struct pt_process_data {
     const struct pt_schema *schema; /* of the session */
     struct pt_clock_scale scale;
     pt_i64 last_clock_ns;
+    pt_i64 namespace_ns;    /* how far its own CLOCK_MONOTONIC is ahead of the others' */
     struct pt_map strings;  /* id -> struct pt_definition */
     pt_u32 last_string;     /* the greatest id of them */
     struct pt_map stacks;   /* id -> struct pt_definition */

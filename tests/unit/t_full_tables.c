@@ -128,6 +128,7 @@ static void each_slot_has_a_thread(void **state)
     assert_int_equal(pt_process_thread(process, 0, LIVES)->slot, 0);
     assert_int_equal(pt_process_thread(process, 1, 5)->slot, 1);
     pt_session_close(session);
+    pt_trace_writer_free(writer);
 }
 
 int main(void)

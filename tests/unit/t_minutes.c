@@ -130,6 +130,28 @@ static void counters_have_parts_of_their_own(void **state)
     assert_int_equal(sum_of(entries, 1, 0).rows, 1);
 }
 
+/* The call that made the library open its file began before the file's first clock pair: the process's start is that
+ * call's, and CLOCK_MONOTONIC at it. */
+static void a_call_before_the_first_pair(void **state)
+{
+    (void)state;
+    struct pt_trace_writer *writer = helper_writer();
+    struct pt_file_header *header = pt_writer_header(writer);
+    const pt_u64 first_ns = header->clock_base + 900 * SECOND / 1000;
+    header->clock_first = (struct pt_clock_pair){first_ns, first_ns};
+    const struct pt_record record = helper_record(&pt_event_descs[PT_KIND_io_read], SECOND / 2, 1);
+    pt_writer_record(writer, 0, 1, 7, &record);
+    struct pt_session *session = helper_session(writer);
+    const struct pt_process *process = session->processes[0];
+    struct pt_event event;
+    assert_int_equal(helper_read(session, &event, 1), 1);
+    assert_int_equal(process->start_ns, 0);
+    assert_in_range(process->start_monotonic_ns, header->clock_base + SECOND / 2 - 100,
+                    header->clock_base + SECOND / 2);
+    pt_session_close(session);
+    pt_trace_writer_free(writer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +160,7 @@ int main(void)
         cmocka_unit_test(rows_that_cannot_be),
         cmocka_unit_test(damage_ends_the_segment),
         cmocka_unit_test(counters_have_parts_of_their_own),
+        cmocka_unit_test(a_call_before_the_first_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
