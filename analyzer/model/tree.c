@@ -26,6 +26,14 @@ bool pt_same_machine(const struct pt_process *a, const struct pt_process *b)
     return !memcmp(a->file->header->boot_id, b->file->header->boot_id, sizeof a->file->header->boot_id);
 }
 
+/* A program's trace begins soon after the exec; where the next one is not traced, its number is another process's one
+ * day. */
+static bool is_image_before(const struct pt_process *p, const struct pt_process *child)
+{
+    const pt_i64 longest_ns = 60000000000;
+    return p->state == PT_PROCESS_EXECED && child->start_ns - p->end_ns < longest_ns;
+}
+
 /* The latest process with a pid that began before `child`; the chain goes from newer to older. */
 static struct pt_process *latest_with_pid(const struct pt_map *newest, struct pt_process *const *older, pt_u32 pid,
                                           const struct pt_process *child, bool must_be_execed)
@@ -35,7 +43,7 @@ static struct pt_process *latest_with_pid(const struct pt_map *newest, struct pt
         if (p == child || !pt_same_machine(p, child))
             continue;
         if (must_be_execed)
-            return p->state == PT_PROCESS_EXECED ? p : NULL;
+            return is_image_before(p, child) ? p : NULL;
         /* Alive when the child began, within the precision of the clocks; the end of a killed process is not known
          * exactly. */
         if (p->state == PT_PROCESS_LIVE || p->end_ns + 1000000 >= child->start_ns)
