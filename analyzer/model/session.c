@@ -60,17 +60,28 @@ static bool is_spare(const char *path)
     return stat(path, &status) == 0 && status.st_size && !status.st_blocks;
 }
 
+/* A process that grew, whose beginning is still in the file of small processes. */
+static bool has_moved(const struct pt_trace_file *file)
+{
+    return file->base && (file->header->options & PT_OPTION_MOVED);
+}
+
+struct opened {
+    struct file_list *files;
+    size_t n_blank, n_unreadable;
+    struct pt_error first; /* for the case that nothing can be opened */
+};
+
 /* session.bin counts those that were made. Of a process that grew, the beginning may still be in the file of small
  * processes, also where its own file cannot be read. */
-static void find_missing(struct pt_session *session, const struct file_list *files, pt_u64 n_made, pt_u64 n_blank,
-                         pt_u64 n_unreadable)
+static void find_missing(struct pt_session *session, const struct opened *opened, pt_u64 n_made)
 {
+    const struct file_list *files = opened->files;
+    const pt_u64 n_unreadable = opened->n_unreadable;
     pt_u64 n_begun = 0;
-    for (size_t i = 0; i < files->n; i++) {
-        const struct pt_trace_file *file = files->items[i]->shown.file;
-        n_begun += file->base && (file->header->options & PT_OPTION_MOVED);
-    }
-    const pt_u64 n_whole = files->n - n_begun + n_blank, n_lost = n_made > n_whole ? n_made - n_whole : 0;
+    for (size_t i = 0; i < files->n; i++)
+        n_begun += has_moved(files->items[i]->shown.file);
+    const pt_u64 n_whole = files->n - n_begun + opened->n_blank, n_lost = n_made > n_whole ? n_made - n_whole : 0;
     const pt_u64 n_least = n_begun > n_unreadable ? n_begun : n_unreadable, n = n_lost > n_least ? n_lost : n_least;
     session->quality.missing_files = n;
     if (n <= n_unreadable)
@@ -81,33 +92,83 @@ static void find_missing(struct pt_session *session, const struct file_list *fil
     pt_session_note(session, note);
 }
 
+static void open_file(struct pt_session *session, const char *path, struct opened *opened)
+{
+    struct pt_error cause = {0};
+    struct pt_trace_file *file = pt_trace_file_open(path, &cause);
+    if (file) {
+        struct pt_process_data *data = pt_calloc(1, sizeof *data);
+        data->shown.file = file;
+        data->schema = schema_of((struct pt_session_data *)session, file->schema);
+        pt_trace_file_drop_schema(file);
+        pt_vec_push(opened->files, data);
+        return;
+    }
+    if (!opened->first.text[0])
+        opened->first = cause;
+    if (pt_trace_file_is_blank(path)) {
+        opened->n_blank += !is_spare(path);
+        return;
+    }
+    opened->n_unreadable++;
+    pt_session_note(session, cause.text);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A running process may have got a file of its own since the files were listed: look once more. */
+static void open_new_files(struct pt_session *session, const struct pt_run_files *run, struct opened *opened)
+{
+    struct pt_run_files now;
+    struct pt_error ignored = {0};
+    bool any_moved = false;
+    for (size_t i = 0; i < opened->files->n; i++)
+        any_moved |= has_moved(opened->files->items[i]->shown.file);
+    if (!any_moved || pt_run_files_find(session->path, &now, &ignored) < 0)
+        return;
+    for (size_t i = 0; i < now.files.n; i++)
+        if (!bsearch(&now.files.items[i], run->files.items, run->files.n, sizeof *run->files.items, by_text))
+            open_file(session, now.files.items[i], opened);
+    pt_run_files_fini(&now);
+}
+
+/* What the file of small processes has of a process whose own file is there is not all. */
+static void drop_beginnings(struct file_list *files)
+{
+    struct pt_map own = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < files->n; i++)
+        if (!files->items[i]->shown.file->base)
+            *pt_map_at(&own, files->items[i]->shown.file->header->trace_id) = 1;
+    for (size_t i = 0; i < files->n; i++) {
+        struct pt_process_data *data = files->items[i];
+        files->items[kept] = data;
+        if (!data->shown.file->base || !pt_map_find(&own, data->shown.file->header->trace_id)) {
+            kept++;
+            continue;
+        }
+        pt_trace_file_close(data->shown.file);
+        free(data);
+    }
+    files->n = kept;
+    pt_map_fini(&own);
+}
+
 /* Open what can be opened; the first error is kept for the case that nothing can. */
 static void open_files(struct pt_session *session, const struct pt_run_files *run, struct file_list *files,
                        struct pt_error *first)
 {
-    size_t n_blank = 0, n_unreadable = 0;
-    for (size_t i = 0; i < run->files.n; i++) {
-        struct pt_error cause = {0};
-        struct pt_trace_file *file = pt_trace_file_open(run->files.items[i], &cause);
-        if (file) {
-            struct pt_process_data *data = pt_calloc(1, sizeof *data);
-            data->shown.file = file;
-            data->schema = schema_of((struct pt_session_data *)session, file->schema);
-            pt_trace_file_drop_schema(file);
-            pt_vec_push(files, data);
-            continue;
-        }
-        if (!first->text[0])
-            *first = cause;
-        if (pt_trace_file_is_blank(run->files.items[i])) {
-            n_blank += !is_spare(run->files.items[i]);
-            continue;
-        }
-        n_unreadable++;
-        pt_session_note(session, cause.text);
-    }
-    note_blank(session, n_blank);
-    find_missing(session, files, run->n_made, n_blank, n_unreadable);
+    struct opened opened = {.files = files};
+    for (size_t i = 0; i < run->files.n; i++)
+        open_file(session, run->files.items[i], &opened);
+    open_new_files(session, run, &opened);
+    drop_beginnings(files);
+    *first = opened.first;
+    note_blank(session, opened.n_blank);
+    find_missing(session, &opened, run->n_made);
 }
 
 static void note_refused(struct pt_session *session)
