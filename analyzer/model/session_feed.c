@@ -13,11 +13,13 @@
 #include "session_data.h"
 #include "threads.h"
 
-static void count_damage(struct pt_quality *q, const struct pt_block_ref *ref)
+/* The ring of a running process goes on over blocks that were found there when it was opened. */
+static void count_damage(struct pt_quality *q, const struct pt_block_ref *ref, bool is_running)
 {
     const pt_u32 events = pt_block_ref_events(ref);
-    q->corrupt_blocks = pt_sum(q->corrupt_blocks, 1);
-    q->corrupt_events = pt_sum(q->corrupt_events, events);
+    pt_u64 *lost = is_running ? &q->overwritten : &q->corrupt_events;
+    *lost = pt_sum(*lost, events);
+    q->corrupt_blocks = pt_sum(q->corrupt_blocks, !is_running);
     q->events -= events < q->events ? events : q->events;
 }
 
@@ -29,8 +31,8 @@ static void damaged(struct pt_process *process, const struct pt_block_ref *ref)
     if (*seen)
         return;
     *seen = 1;
-    count_damage(&process->quality, ref);
-    count_damage(&process->session->quality, ref);
+    count_damage(&process->quality, ref, process->is_running);
+    count_damage(&process->session->quality, ref, process->is_running);
 }
 
 static void unknown(struct pt_process *process, pt_u32 events)

@@ -46,9 +46,8 @@ static void cut_at_every_byte(void **state)
 }
 
 /* A flipped bit in a block is found by its checksum: counted, and everything else is still there. */
-static void damaged_block_is_counted(void **state)
+static void check_damaged_block(bool is_running)
 {
-    (void)state;
     struct pt_trace_writer *w = helper_sample();
     pt_u64 n;
     pt_u8 *bytes = (pt_u8 *)(size_t)pt_writer_finish(w, &n);
@@ -65,15 +64,29 @@ static void damaged_block_is_counted(void **state)
     struct pt_error err = {0};
     struct pt_session *session = pt_session_open(file.path, &err);
     assert_non_null(session);
+    session->processes[0]->is_running = is_running;
     for (int pass = 0; pass < 2; pass++) {
         assert_int_equal(helper_read(session, NULL, 0), 3 * PT_KIND__COUNT - events);
-        assert_int_equal(session->quality.corrupt_blocks, 1);
-        assert_int_equal(session->quality.corrupt_events, events);
+        assert_int_equal(session->quality.corrupt_blocks, !is_running);
+        assert_int_equal(session->quality.corrupt_events, is_running ? 0 : events);
+        assert_int_equal(session->quality.overwritten, is_running ? events : 0);
         assert_int_equal(session->quality.events, 3 * PT_KIND__COUNT - events);
     }
     pt_session_close(session);
     helper_close(&file);
     pt_trace_writer_free(w);
+}
+
+static void damaged_block_is_counted(void **state)
+{
+    (void)state;
+    check_damaged_block(false);
+}
+
+static void block_of_a_running_process_was_overwritten(void **state)
+{
+    (void)state;
+    check_damaged_block(true);
 }
 
 /* A segment whose own head is gone: what it held cannot be counted, but that something is missing is known. */
@@ -104,6 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cut_at_every_byte),
         cmocka_unit_test(damaged_block_is_counted),
+        cmocka_unit_test(block_of_a_running_process_was_overwritten),
         cmocka_unit_test(damaged_segment_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
