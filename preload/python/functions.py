@@ -36,28 +36,28 @@ def monitor(monitoring, frame_of):
     if tool is None:
         return False
     qualified = {function for functions in named.values() for function in functions}
-    labels = {}
+    found = {}  # {id: (code, label)}: equal ones (of a module that is imported again) are told apart, and none gets the id of one that is gone
 
     def starts(code, offset):
-        label = labels.get(code)
-        if label is None:
+        held = found.get(id(code))
+        if held is None:
             if code.co_qualname not in qualified or not code.co_flags & IS_FUNCTION or not is_meant(code, frame_of(1).f_globals):
                 return monitoring.DISABLE
-            label = labels[code] = code.co_qualname
+            held = found[id(code)] = code, code.co_qualname
             monitoring.set_local_events(tool, code, events.PY_RESUME | events.PY_RETURN | events.PY_YIELD)
             monitoring.set_events(tool, events.PY_START | events.PY_UNWIND | events.PY_THROW)
-        begin(FUNCTION, code, label)
+        begin(FUNCTION, *held)
 
     def resumes(code, *_):
-        if code in labels:
-            begin(FUNCTION, code, labels[code])
+        if id(code) in found:
+            begin(FUNCTION, *found[id(code)])
 
     def ends(code, *_):
-        if code in labels:
+        if id(code) in found:
             end()
 
     def unwinds(code, *_):
-        if code in labels:
+        if id(code) in found:
             end(0, RAISED)
 
     monitoring.use_tool_id(tool, "proftrace")
