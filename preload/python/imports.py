@@ -24,8 +24,12 @@ def find_watched(name, path, target):
 
 
 def is_plain(finder):
-    """Of the interpreter, or of setuptools for an editable package: asking it leaves no trace."""
-    module = type(finder) is type and finder.__module__
+    """Of the interpreter, of setuptools for an editable package, or of absl (which JAX, Keras and TensorFlow import), which notes what is
+    loaded again: asking it twice leaves no trace."""
+    kind = type(finder)
+    if kind.__name__ == "ReloadDetector":
+        return kind.__module__ == "absl.flags._flagvalues"
+    module = kind is type and finder.__module__
     return type(module) is str and module.startswith(("_frozen_importlib", "__editable__"))
 
 

@@ -90,6 +90,29 @@ def patch_callbacks(module):
     tell(kind, "on_test_end", after=validation_ends)
 
 
+def fit_of(kind, end=end, local=local, RAISED=RAISED, phases=(TRAIN_STEP, VALIDATION)):
+    """Keras tells its callbacks nothing of an exception: who interrupts a notebook, or catches it and goes on, left a step that never ends."""
+    original = kind.fit
+
+    def fit(*args, **kwargs):
+        was, trains = local.open, local.trains
+        try:
+            return original(*args, **kwargs)
+        finally:
+            for phase in phases:
+                if local.open & ~was & 1 << phase:
+                    end(0, RAISED)
+            local.open, local.trains = was, trains
+
+    kind.fit = stand_before(original, fit)
+
+
+def patch_fit(module):
+    for kind in list(module.__dict__.values()):
+        if isinstance(kind, type) and kind.__module__ == module.__name__ and "fit" in kind.__dict__:
+            fit_of(kind)
+
+
 # ---- data, where Python fetches it ----
 
 def samples_of(batch):
@@ -121,6 +144,7 @@ def waits_of(iterator, begin=begin, end=end, DATA_WAIT=DATA_WAIT, RAISED=RAISED,
 def patch_jax(module, begin=begin, end=end, local=local, LOADER_START=LOADER_START, waits_of=waits_of):
     """The backend that hands Python's own iterator to its step. TensorFlow reads its data inside of the step, where nobody sees it;
     with PyTorch it is a DataLoader."""
+    patch_fit(module)
     kind = module.JAXEpochIterator
     original = kind._get_iterator
 
@@ -146,4 +170,7 @@ watch_for({
     "keras.callbacks": patch_callbacks,  # before
     "tf_keras.src.callbacks": patch_callbacks,
     "keras.src.backend.jax.trainer": patch_jax,
+    "keras.src.backend.tensorflow.trainer": patch_fit,
+    "keras.src.backend.torch.trainer": patch_fit,
+    **{f"{where}.{name}": patch_fit for where in ("keras.engine", "keras.src.engine", "tf_keras.src.engine") for name in ("training", "training_v1")},
 })

@@ -4,15 +4,70 @@ Keras itself told a callback of. Needs Keras, which PyPI has: scripts/test-slow 
 (PROFTRACE_TEST_KERAS is the interpreter)."""
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import pythons
+import traced
 from traced import BUILD, PROGRAMS, environment
 
 PYTHON = os.environ.get("PROFTRACE_TEST_KERAS")
 BACKENDS = "jax", "tensorflow", "torch"
+# What Keras is where we look at it, for those who have none.
+STAND_IN = {
+    "absl/__init__.py": "",
+    "absl/flags/__init__.py": "",
+    "absl/flags/_flagvalues.py": """\
+import sys
+
+class ReloadDetector:
+    def find_spec(self, name, path, target=None):
+        return None
+
+sys.meta_path.insert(-1, ReloadDetector())
+""",
+    "keras/__init__.py": "import absl.flags._flagvalues",
+    "keras/src/__init__.py": "",
+    "keras/src/callbacks/__init__.py": "",
+    "keras/src/callbacks/callback_list.py": "class CallbackList:\n" + "".join(
+        f"    def on_{name}(self, *args):\n        pass\n"
+        for name in ("train_begin", "train_end", "epoch_begin", "epoch_end", "train_batch_begin", "train_batch_end", "test_begin", "test_end")),
+    "keras/src/backend/__init__.py": "",
+    "keras/src/backend/torch/__init__.py": "",
+    "keras/src/backend/torch/trainer.py": """\
+from keras.src.callbacks.callback_list import CallbackList
+
+class TorchTrainer:
+    def fit(self, steps, fails_in=None):
+        callbacks = CallbackList()
+        callbacks.on_train_begin()
+        callbacks.on_epoch_begin(0)
+        for step in range(steps):
+            callbacks.on_train_batch_begin(step)
+            if fails_in == "step":
+                raise KeyboardInterrupt
+            callbacks.on_train_batch_end(step)
+        callbacks.on_test_begin()
+        if fails_in == "validation":
+            raise MemoryError
+        callbacks.on_test_end()
+        callbacks.on_epoch_end(0)
+        callbacks.on_train_end()
+        return steps
+""",
+    "program.py": """\
+from keras.src.backend.torch.trainer import CallbackList, TorchTrainer
+
+for fails_in in "step", "validation", None:
+    try:
+        print(TorchTrainer().fit(2, fails_in=fails_in))
+    except BaseException as error:
+        print(type(error))
+CallbackList().on_test_begin()  # evaluate() outside of a training
+"""}
 
 
 def fit(backend, data, **more):
@@ -57,6 +112,30 @@ class Keras(unittest.TestCase):
             self.assertEqual((training["steps"], training["epochs"]), (result["steps"], result["epochs"]), backend)
 
         self.each("generator", check)
+
+    def test_fit_after_some_that_failed(self):
+        def check(backend, result, training):
+            self.assertEqual((training["steps"], training["epochs"]), (result["steps"], result["epochs"] + 2), backend)  # two epochs did not end
+            self.assertEqual(len(training["validations"]), result["validations"] + 1, backend)
+
+        self.each("fails", check)
+
+
+class StandIn(unittest.TestCase):
+    def test_what_is_open_ends_with_a_fit_that_fails(self):
+        for python in pythons.some():
+            with self.subTest(str(python)), tempfile.TemporaryDirectory() as name:
+                folder = pathlib.Path(name)
+                for file, text in STAND_IN.items():
+                    (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / file).write_text(text, encoding="ascii")
+                plain, done = (pythons.run([python.path, "program.py"], folder, is_traced) for is_traced in (False, True))
+                self.assertEqual((done.status, done.out, done.err), (plain.status, plain.out, plain.err))
+                phases, is_open = traced.phases_in("\n".join(pythons.dump(folder)))
+                self.assertEqual(is_open, 0)
+                self.assertEqual([(phase.name, phase.outcome) for phase in phases if phase.name in ("train_step", "validation")],
+                                 [("train_step", "raised"), ("train_step", "done"), ("train_step", "done"), ("validation", "raised"),
+                                  ("train_step", "done"), ("train_step", "done"), ("validation", "done")])
 
 
 if __name__ == "__main__":
