@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The callbacks in trainings with Lightning and transformers from PyPI: traces for the chosen epochs only, the same losses to the last
-digit with the callback, without it and with it disabled, a profiler of the program's own left alone. PROFTRACE_TEST_TORCH names an
-interpreter that has them."""
+digit with the callback, without it and with it disabled, a profiler of the program's own left alone. And what a Profiler counts of PyTorch.
+PROFTRACE_TEST_TORCH names an interpreter that has them."""
 import collections
 import json
+import math
 import os
 import pathlib
 import re
@@ -119,6 +120,29 @@ if sys.argv[3:] == ["counted"]:
 else:
     trainer.train()
 print("\\n" + json.dumps([row["loss"] for row in trainer.state.log_history if "loss" in row]))
+"""
+# Modules whose parameters are not known before their first call, and one that does not say them to us.
+OPERATIONS = """
+import json, sys, torch, proftrace
+class Own(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3))
+        self.bias = self.register_parameter("bias", None)
+    def parameters(self):
+        raise ValueError
+    def forward(self, x):
+        return x * self.weight
+if sys.argv[1:] == ["fails"]:
+    import torch.utils.flop_counter
+    def fails(*shapes, **more):
+        raise AssertionError("an odd shape")
+    torch.utils.flop_counter.flop_registry[torch.ops.aten.addmm] = fails
+profiler = proftrace.Profiler(estimate_flops=True)
+with profiler.profile("part"):
+    torch.nn.Sequential(torch.nn.LazyLinear(3), Own())(torch.ones(2, 4))
+metrics = profiler.get_metrics()
+print(json.dumps([metrics.compute.estimated_flops, metrics.compute.flops_per_param, metrics.reasons.get("compute.estimated_flops")]))
 """
 
 
@@ -249,6 +273,17 @@ class Transformers(Case):
         self.assertEqual((enabled["step"], enabled["epoch"]), (24, 3))
         out = play(COUNTED + TRANSFORMERS, '{"enabled": false}', str(self.folder / "out"), "counted")
         self.assert_does_nothing(json.loads(next(line for line in out.splitlines() if line.startswith('{"on_'))), 3 * 24 + 20)
+
+
+@unittest.skipUnless(has("torch.utils.flop_counter"), f"{PYTHON} has no PyTorch that counts operations")
+class Operations(Case):
+    def test_modules_that_are_not_as_others(self):
+        self.assertEqual(json.loads(play(OPERATIONS)), [2 * 2 * 4 * 3, 48 / (4 * 3 + 3 + 3), None])
+
+    def test_a_counter_that_fails(self):
+        flops, each, reason = json.loads(play(OPERATIONS, "fails"))
+        self.assertTrue(math.isnan(flops) and math.isnan(each))
+        self.assertEqual(reason, "PyTorch's counter failed at aten.addmm: AssertionError an odd shape")
 
 
 if __name__ == "__main__":

@@ -195,6 +195,25 @@ class System(unittest.TestCase):
         self.assertEqual(profiler.get_system_report(), proftrace.SystemReport(90.0, 60.0, 40.0, 3))
 
 
+class Starts(unittest.TestCase):
+    def test_a_part_that_could_not_begin_is_not_open(self):
+        def interrupted(_):
+            raise KeyboardInterrupt
+
+        profiler = proftrace.Profiler(estimate_flops=True, track_system=True)
+        with mock.patch.object(proftrace.profiler.Flops, "start", interrupted), self.assertRaises(KeyboardInterrupt), profiler.profile("first"):
+            self.fail("it does not run")
+        self.assertEqual([thread for thread in threading.enumerate() if thread.name == "proftrace" and not self.ends(thread)], [])
+        with profiler.profile("second"):
+            pass
+        self.assertNotEqual(profiler.get_metrics("second").reasons["compute.estimated_flops"], "an outer part counts")
+
+    @staticmethod
+    def ends(thread):
+        thread.join(10)
+        return not thread.is_alive()
+
+
 class Forks(unittest.TestCase):
     def test_locks_that_others_held(self):
         for python in pythons.some():

@@ -18,6 +18,7 @@ class Flops:
         self._counter: Any = None
         self._hook: Any = None
         self._seen: Dict[int, int] = {}
+        self._is_whole = True
 
     def start(self) -> None:
         torch = sys.modules.get("torch")
@@ -25,29 +26,53 @@ class Flops:
             return
         try:
             from torch.utils.flop_counter import FlopCounterMode  # type: ignore[import-not-found,unused-ignore]
-            from torch.nn.modules.module import register_module_forward_pre_hook  # type: ignore[import-not-found,unused-ignore]
+            from torch.nn.modules.module import register_module_forward_hook  # type: ignore[import-not-found,unused-ignore]
         except ImportError:
             self.reason = f"PyTorch {torch.__version__} counts no operations: 2.1 and later do"
             return
-        # Its first operator imports hundreds of modules, for seconds: that is no work of the part.
-        with FlopCounterMode(display=False):
-            torch.zeros(1, 1, device="cpu") @ torch.zeros(1, 1, device="cpu")
-        self._hook = register_module_forward_pre_hook(self._called)
-        self._counter = FlopCounterMode(display=False)
-        self._counter.__enter__()
+        flops = self
 
-    def _called(self, module: Any, inputs: Any) -> None:
-        for parameter in module.parameters(recurse=False):
-            self._seen[id(parameter)] = parameter.numel()
+        class Counter(FlopCounterMode):  # type: ignore[misc,unused-ignore]
+            def _count_flops(self, func_packet: Any, out: Any, *arguments: Any) -> Any:
+                try:
+                    return super()._count_flops(func_packet, out, *arguments)
+                except Exception as error:  # of a shape that it did not expect: no reason for the program's forward to end
+                    flops.reason = f"PyTorch's counter failed at {func_packet}: {type(error).__name__} {error}"
+                    flops._is_whole = False
+                    return out
+
+        try:
+            # Its first operator imports hundreds of modules, for seconds: that is no work of the part.
+            with FlopCounterMode(display=False):
+                torch.zeros(1, 1, device="cpu") @ torch.zeros(1, 1, device="cpu")
+            self._hook = register_module_forward_hook(self._called)
+            counter = Counter(display=False)
+            counter.__enter__()
+            self._counter = counter
+        except Exception as error:
+            self.reason = f"PyTorch's counter did not start: {type(error).__name__} {error}"
+
+    def _called(self, module: Any, inputs: Any, output: Any) -> None:
+        """Behind a call, when lazy modules know their parameters. Not by a method of the module, which may be the program's."""
+        for parameter in (module.__dict__.get("_parameters") or {}).values():
+            try:
+                self._seen[id(parameter)] = parameter.numel()
+            except Exception:  # it has no size yet, or it is None
+                pass
 
     def stop(self) -> None:
-        if self._counter is None:
+        hook, counter, self._hook, self._counter = self._hook, self._counter, None, None
+        if hook is not None:
+            hook.remove()
+        if counter is None:
             return
-        self._counter.__exit__(None, None, None)
-        self._hook.remove()
-        self.total = int(self._counter.get_total_flops())
-        self.parameters = sum(self._seen.values())
-        self._counter = self._hook = None
+        try:
+            counter.__exit__(None, None, None)
+            if self._is_whole:
+                self.total = int(counter.get_total_flops())
+                self.parameters = sum(self._seen.values())
+        except Exception as error:
+            self.reason = f"PyTorch's counter did not end: {type(error).__name__} {error}"
 
 
 class Gpu:

@@ -140,19 +140,32 @@ class Profiler(Locked):
             part.flops = Flops()  # PyTorch counts for the outermost: its counters do not nest well
         with self._lock:
             self._open.setdefault(part.thread, []).append(part)
-        for sampler in samplers:
-            sampler.start()
-        if part.flops:
-            part.flops.start()
+        started: List[Every] = []
         try:
+            for sampler in samplers:
+                sampler.start()
+                started.append(sampler)
+            if part.flops:
+                part.flops.start()
             with marks.range(name):
                 part.cpu_s, part.begin = system.cpu_s(), time.monotonic()
                 yield
         finally:
             end = time.monotonic()
-            for sampler in samplers:
+            self._close(part, end)
+            for sampler in started:
                 sampler.stop()
             self._end(part, end)
+
+    def _close(self, part: _Part, end: float) -> None:
+        with self._lock:
+            stack = self._open.get(part.thread, [])
+            if part in stack:
+                stack.remove(part)
+            if stack:
+                stack[-1].inner_s += end - part.begin
+            else:
+                self._open.pop(part.thread, None)
 
     def _end(self, part: _Part, end: float) -> None:
         if part.flops:
@@ -166,13 +179,6 @@ class Profiler(Locked):
         self._fill_compute(metrics, part)
         self._fill_system(metrics, part)
         with self._lock:
-            stack = self._open.get(part.thread, [])
-            if part in stack:
-                stack.remove(part)
-            if stack:
-                stack[-1].inner_s += timing.wall_time_s
-            else:
-                self._open.pop(part.thread, None)
             self._self_s[part.name] = self._self_s.get(part.name, 0.0) + timing.self_time_s
             self._done.pop(part.name, None)
             self._done[part.name] = metrics  # the newest is the last

@@ -28,17 +28,19 @@ class Every(Locked):
 
     def start(self) -> None:
         with self._lock:
+            if not self._users:
+                self._begin()
             self._users += 1
-            if self._users > 1:
-                return
-            if self._first:
-                self._first()
-            ends = threading.Event()
-            try:
-                threading.Thread(target=self._run, args=(ends,), name="proftrace", daemon=True).start()
-            except RuntimeError:  # no more threads, or the interpreter ends: the program goes on without samples
-                return
-            self._ends = ends
+
+    def _begin(self) -> None:
+        if self._first:
+            self._first()
+        ends = threading.Event()
+        try:
+            threading.Thread(target=self._run, args=(ends,), name="proftrace", daemon=True).start()
+        except RuntimeError:  # no more threads, or the interpreter ends: the program goes on without samples
+            return
+        self._ends = ends
 
     def stop(self) -> None:
         with self._lock:
