@@ -113,8 +113,12 @@ options = json.loads(sys.argv[1])
 if options is not None:
     from proftrace.transformers import ProfilerCallback
     callbacks = [ProfilerCallback(**options)]
-arguments = TrainingArguments(sys.argv[2], num_train_epochs=3, per_device_train_batch_size=8, report_to=[], save_strategy="no", logging_steps=1, use_cpu=True, disable_tqdm=True, seed=3)
-trainer = Trainer(model, arguments, train_dataset=data, callbacks=callbacks)
+class Lines(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        return iter(data)
+without_length = {"max_steps": 24} if sys.argv[3:] == ["without length"] else {}
+arguments = TrainingArguments(sys.argv[2], num_train_epochs=3, **without_length, per_device_train_batch_size=8, report_to=[], save_strategy="no", logging_steps=1, use_cpu=True, disable_tqdm=True, seed=3)
+trainer = Trainer(model, arguments, train_dataset=Lines() if without_length else data, callbacks=callbacks)
 if sys.argv[3:] == ["counted"]:
     counted(trainer.train)
 else:
@@ -266,6 +270,10 @@ class Transformers(Case):
         trace = read_trace(self.folder / "epoch_2.json")  # 4 steps, each of one table of words, one of places, one of kinds
         self.assertEqual((trace.steps, trace.cpu["aten::embedding"].calls), (4, 12))
 
+    def test_epochs_of_data_that_does_not_say_its_length(self):
+        play(TRANSFORMERS, json.dumps({"profile_epochs": [1, 3], "profile_steps": 2, "warmup_steps": 1, "output_dir": str(self.folder)}), str(self.folder / "out"), "without length")
+        self.assertEqual(self.files(), ["epoch_1.json", "epoch_3.json"])
+
     def test_disabled_it_records_and_calls_nothing(self):
         bare, disabled, enabled = (self.events(TRANSFORMERS, json.dumps(options), str(self.folder / "out")) for options in (None, {"enabled": False}, {}))
         self.assertEqual([disabled[kind] for kind in MARKS], [bare[kind] for kind in MARKS])  # transformers has ranges of its own
@@ -273,6 +281,25 @@ class Transformers(Case):
         self.assertEqual((enabled["step"], enabled["epoch"]), (24, 3))
         out = play(COUNTED + TRANSFORMERS, '{"enabled": false}', str(self.folder / "out"), "counted")
         self.assert_does_nothing(json.loads(next(line for line in out.splitlines() if line.startswith('{"on_'))), 3 * 24 + 20)
+
+
+FOUR_OF_A_NAME = """
+import json, sys, torch
+from proftrace.windows import Windows
+windows = Windows()
+for _ in range(4):
+    windows.begin(sys.argv[1] + "/epoch_1.json")
+    torch.ones(2) + 1
+    windows.step()
+    windows.end()
+"""
+
+
+@unittest.skipUnless(has("torch.profiler"), f"{PYTHON} has no PyTorch")
+class Windows(Case):
+    def test_each_trace_of_a_name_is_kept(self):
+        play(FOUR_OF_A_NAME, str(self.folder))
+        self.assertEqual(self.files(), ["epoch_1.json", "epoch_1_1.json", "epoch_1_2.json", "epoch_1_3.json"])
 
 
 @unittest.skipUnless(has("torch.utils.flop_counter"), f"{PYTHON} has no PyTorch that counts operations")

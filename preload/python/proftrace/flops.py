@@ -35,7 +35,7 @@ class Flops:
         class Counter(FlopCounterMode):  # type: ignore[misc,unused-ignore]
             def _count_flops(self, func_packet: Any, out: Any, *arguments: Any) -> Any:
                 try:
-                    return super()._count_flops(func_packet, out, *arguments)
+                    return super()._count_flops(func_packet, out, *arguments)  # type: ignore[no-untyped-call,unused-ignore]
                 except Exception as error:  # of a shape that it did not expect: no reason for the program's forward to end
                     flops.reason = f"PyTorch's counter failed at {func_packet}: {type(error).__name__} {error}"
                     flops._is_whole = False
@@ -46,7 +46,7 @@ class Flops:
             with FlopCounterMode(display=False):
                 torch.zeros(1, 1, device="cpu") @ torch.zeros(1, 1, device="cpu")
             self._hook = register_module_forward_hook(self._called)
-            counter = Counter(display=False)
+            counter: Any = Counter(display=False)
             counter.__enter__()
             self._counter = counter
         except Exception as error:

@@ -40,6 +40,7 @@ class ProfilerCallback(TrainerCallback):  # type: ignore[misc,unused-ignore]
         self.profile_steps, self.warmup_steps = profile_steps, warmup_steps
         self._windows = Windows(activities, record_shapes, with_stack, top=log_top_k_ops)
         self._left = 0
+        self._epochs: Optional[int] = None  # that began, with those of a training that goes on
 
     def _end(self) -> None:
         if not self._windows.is_open():
@@ -48,10 +49,14 @@ class ProfilerCallback(TrainerCallback):  # type: ignore[misc,unused-ignore]
         for line in [self._windows.failed] if self._windows.failed else self._windows.summary():
             print(f"[Profiler] {line}", flush=True)
 
+    def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        self._epochs = None
+
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         if not self.enabled:
             return
-        number = int(state.epoch or 0) + 1
+        # Only at the beginning is it what state.epoch says: with data that does not say its length that has a share of max_steps.
+        number = self._epochs = (int(state.epoch or 0) if self._epochs is None else self._epochs) + 1
         marks.epoch(number - 1)
         if number in self.profile_epochs and state.is_world_process_zero and self._windows.begin(os.path.join(self.output_dir, f"epoch_{number}.json"), warmup=self.warmup_steps,
                                                                  active=self.profile_steps):

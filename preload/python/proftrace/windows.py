@@ -4,6 +4,7 @@
 A profiler of the program's own is never disturbed, and no error of profiling ends a training: both are said in one line."""
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 import time
@@ -84,7 +85,7 @@ class Windows:
                 path += f"{socket.gethostname()}_{os.getpid()}.{time.time_ns() // 1000000}.pt.trace.json"
             elif path in self.exported:
                 stem, dot, end = path.rpartition(".")
-                path = f"{stem}_{self.exported.count(path)}{dot}{end}"
+                path = next(one for one in (f"{stem}_{n}{dot}{end}" for n in itertools.count(1)) if one not in self.exported)
             profiler.export_chrome_trace(path)
             self.exported.append(path)
             self.last = read_trace(path)
