@@ -4,8 +4,9 @@
  *
  * Entered by every thread that runs Python, with a GIL held, for each object. Requests that pymalloc passes on to
  * malloc are counted there, not here. An object that is to be sampled is asked for in a size that pymalloc passes on,
- * too: its release comes to our free, and that of others costs nothing. Never replaces another's wrapper: what was
- * there is called, and later ones (tracemalloc) call us. Stays in after the interpreter's end, as objects do.
+ * too: its release comes to our free, and that of others costs nothing. Where malloc has no more, pymalloc may still
+ * have room: then the object is none that is sampled. Never replaces another's wrapper: what was there is called, and
+ * later ones (tracemalloc) call us. Stays in after the interpreter's end, as objects do.
  */
 #include "memory.h"
 
@@ -43,8 +44,9 @@ PT_NOINLINE static void *malloc_slow(void *context, size_t size)
     if (!one_in)
         return plain.malloc(context, size);
     void *block = plain.malloc(context, LARGEST_SMALL + 1);
-    if (block)
-        pt_object_sample(block, size, one_in, LARGEST_SMALL + 1);
+    if (!block)
+        return plain.malloc(context, size);
+    pt_object_sample(block, size, one_in, LARGEST_SMALL + 1);
     return block;
 }
 
@@ -60,8 +62,9 @@ PT_NOINLINE static void *calloc_slow(void *context, size_t size)
     if (!one_in)
         return plain.calloc(context, 1, size);
     void *block = plain.calloc(context, 1, LARGEST_SMALL + 1);
-    if (block)
-        pt_object_sample(block, size, one_in, LARGEST_SMALL + 1);
+    if (!block)
+        return plain.calloc(context, 1, size);
+    pt_object_sample(block, size, one_in, LARGEST_SMALL + 1);
     return block;
 }
 
@@ -87,7 +90,9 @@ PT_NOINLINE static void *realloc_slow(void *context, void *block, size_t size)
         return plain.realloc(context, block, size);
     const pt_u64 frees = frees_so_far();
     void *moved = plain.realloc(context, block, LARGEST_SMALL + 1);
-    if (moved && frees == frees_so_far())
+    if (!moved)
+        return plain.realloc(context, block, size);
+    if (frees == frees_so_far())
         pt_object_sample(moved, size, one_in, LARGEST_SMALL + 1);
     return moved;
 }

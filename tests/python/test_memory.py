@@ -54,6 +54,38 @@ for _ in range(10):
     optimizer.step()
     much("between")
 """
+# As many small objects as were freed, when malloc has no block left for one that is sampled.
+WITHOUT_MEMORY = """\
+import resource
+spare = [bytes(100) for _ in range(200_000)]
+hold, new, at, failed = [None] * 300_000, [None] * 90_000, 0, 0
+numbers = list(range(300_000))
+to_free, to_make, small = iter(numbers[:200_000:2]), iter(numbers[:90_000]), iter([480] * 2)
+
+def fill(sizes):  # until malloc has none left
+    global at
+    for size in sizes:
+        try:
+            while True:
+                hold[at] = bytes(size)
+                at = numbers[at + 1]
+        except MemoryError:
+            pass
+
+bytes_now = int(open("/proc/self/statm").read().split()[0]) << 12
+resource.setrlimit(resource.RLIMIT_AS, (bytes_now, bytes_now))
+fill([1 << 20, 1 << 16, 4096, 1024, 480])
+for n in to_free:
+    spare[n] = None
+fill(small)
+for n in to_make:
+    try:
+        new[n] = bytes(100)
+    except MemoryError:
+        failed += 1
+hold = None
+print(failed)
+"""
 PROGRAM = """\
 import time
 {before}
@@ -150,6 +182,9 @@ class Allocator(unittest.TestCase):
     def test_blocks_are_counted_as_before(self):
         self.same("import sys\na = sys.getallocatedblocks()\nx = [[k] * 3 for k in range(300000)]\nb = sys.getallocatedblocks()\n"
                   "print((b - a) // 100)\ndel x\nprint((sys.getallocatedblocks() - a) // 100)")
+
+    def test_objects_that_fit_when_malloc_has_none_left(self):
+        self.same(WITHOUT_MEMORY)
 
     def test_tracemalloc(self):
         self.same("import tracemalloc\ntracemalloc.start(3)\nx = [[k] * 3 for k in range(100000)]\n"
