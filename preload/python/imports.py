@@ -34,8 +34,17 @@ def is_plain(finder):
 
 
 class Run:
-    """Stands before exec_module of one loader until that runs its module. The loader stays itself: programs ask of which type it is."""
+    """Stands before exec_module of one loader until that runs its module. The loader stays itself: programs ask of which type it is.
+    A loader that only says where a module is (importlib.util.find_spec) keeps it: it is compared, and copied, as if this were not there."""
     __slots__ = "name", "loader", "run"
+    __hash__ = None
+
+    def __eq__(self, other):
+        run = other.run if type(other) is Run else other
+        return type(run) is type(self.run) and getattr(run, "__func__", run) is getattr(self.run, "__func__", self.run)
+
+    def __reduce__(self):
+        return getattr, (self.loader, "exec_module")  # of the copy, which has nothing of ours then
 
     def __call__(self, module):
         if module.__name__ != self.name:

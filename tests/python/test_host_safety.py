@@ -106,6 +106,21 @@ for name in "sympy", "cv2", "triton", "jax", "datasets", "pandas":
     except ImportError:
         traceback.print_exc(file=sys.stdout)
 """
+# Of a module that is never imported, then of one that is.
+SPECS = """\
+import copy, importlib.util, pickle
+def of(name):
+    return importlib.util.find_spec(name)
+for name in "sympy", "triton":
+    copies = [pickle.loads(pickle.dumps(of(name))), copy.copy(of(name)), copy.deepcopy(of(name)), pickle.loads(pickle.dumps(copy.deepcopy(of(name))))]
+    for one in [of(name), *copies]:
+        print(one == of(name), of(name) == one, one.loader == of(name).loader, hash(one.loader) == hash(of(name).loader), type(one.loader).__name__)
+print(of("sympy").loader == of("triton").loader, of("sympy").loader == None, pickle.loads(pickle.dumps(of("sympy").loader.exec_module)).__name__)
+for one in [of("triton"), *copies]:
+    module = importlib.util.module_from_spec(one)
+    one.loader.exec_module(module)
+    print(module)
+"""
 # In each child the alarm comes a little later. What is raised in importlib's own callbacks of weak references is always dropped.
 ALARM_IN_IMPORT = """\
 import os, signal
@@ -186,6 +201,9 @@ class HostSafety(unittest.TestCase):
 
     def test_finders_of_the_program_are_asked_as_ever(self):
         self.same(FINDERS_OF_THE_PROGRAM)
+
+    def test_specs_are_equal_and_can_be_copied(self):
+        self.same(SPECS)
 
     def test_what_a_handler_raises_in_a_script_of_ours_reaches_the_program(self):
         for base in "Exception", "BaseException":
