@@ -191,8 +191,10 @@ static int open_all(struct pt_perf_rings *rings, pt_u64 period_ns, pt_u32 stack_
             return -1;
         rings->cpus++;
         add_faults(rings, &attr, cpu, fd);
-        add_switches(rings, &attr, cpu);
     }
+    /* Of what memory the samples leave. */
+    for (int cpu = 0; cpu < cpus && rings->n; cpu++)
+        add_switches(rings, &attr, cpu);
     rings->has[PT_PERF_FAULTS] = rings->n_faults && rings->n_faults == rings->cpus;
     return rings->n ? 0 : -1;
 }

@@ -52,6 +52,8 @@ struct watch {
     pt_u64 output_due_ns;
     pt_u64 cpu_due_ns;
     pt_u64 status_due_ns;
+    pt_u64 drain_due_ns;  /* when what the command wrote is given up; NEVER_NS = it still runs */
+    bool is_asked_to_end; /* by a signal after the command has ended */
     pt_u64 progress_due_ns;
     pt_u64 end_due_ns; /* of the tree that we are ending */
     struct pt_stall_watch stall;
@@ -206,7 +208,7 @@ static void end_tree(struct watch *watch, enum pt_launch_end how, int first_sign
     watch->ending = pt_tree_end_begin(&watch->end, pt_sampler_tree(watch->sampler), first_signal, PT_TREE_END_GRACE_NS,
                                       now, &ignored) == 0;
     watch->end_due_ns = now;
-    if (!watch->ending)
+    if (!watch->ending && !watch->ended)
         kill(watch->pid, SIGKILL); /* no memory to do better */
 }
 
@@ -270,24 +272,34 @@ static void say_where(struct watch *watch, const struct pt_signals_seen *seen)
         nanosleep(&moment, NULL);
     if (launch->still && !watch->ended && !watch->ending && is_there(watch->pid))
         launch->still(launch->still_context, watch->pid, PT_LAUNCH_ASKED);
-    if (seen->asks_child)
+    if (seen->asks_child && !watch->ended)
         kill(watch->pid, SIGQUIT);
+}
+
+/* Of a run whose command has ended nothing is left to be ended but our waiting for who reads its output. */
+static void take_end_signals(struct watch *watch, const struct pt_signals_seen *seen)
+{
+    watch->is_asked_to_end |= watch->ended;
+    if (watch->ended && !watch->launch->signals)
+        return;
+    if (!watch->result->end_signal)
+        watch->result->end_signal = seen->end_signal;
+    end_tree(watch, PT_LAUNCH_INTERRUPTED, seen->end_reached_group ? 0 : seen->end_signal);
+    if (seen->n_end_signals > 1 && watch->ending)
+        end_tree(watch, PT_LAUNCH_INTERRUPTED, 0);
 }
 
 static void take_signals(struct watch *watch)
 {
     struct pt_signals_seen seen;
-    pt_signals_read(watch->signals, watch->pid, watch->launch->signals != NULL, &seen);
-    if (seen.resized && watch->launch->output && pt_output_resize(watch->launch->output))
+    const bool is_gone = watch->ended; /* its number may be another's now */
+    pt_signals_read(watch->signals, is_gone ? 0 : watch->pid, is_gone || watch->launch->signals, &seen);
+    if (seen.resized && watch->launch->output && pt_output_resize(watch->launch->output) && !is_gone)
         kill(watch->pid, SIGWINCH);
     if (seen.asked)
         say_where(watch, &seen);
-    if (seen.end_signal && !watch->result->end_signal)
-        watch->result->end_signal = seen.end_signal;
     if (seen.end_signal)
-        end_tree(watch, PT_LAUNCH_INTERRUPTED, seen.end_reached_group ? 0 : seen.end_signal);
-    if (seen.n_end_signals > 1 && watch->ending)
-        end_tree(watch, PT_LAUNCH_INTERRUPTED, 0);
+        take_end_signals(watch, &seen);
     if (seen.child_changed)
         reap(watch);
 }
@@ -307,7 +319,7 @@ static pt_u64 next_due_ns(const struct watch *watch)
     lower(&due_ns, is_over ? NEVER_NS : watch->progress_due_ns);
     lower(&due_ns, watch->output_due_ns);
     lower(&due_ns, watch->cpu_due_ns);
-    lower(&due_ns, watch->status_due_ns);
+    lower(&due_ns, is_over ? watch->drain_due_ns : watch->status_due_ns);
     lower(&due_ns, watch->end_due_ns);
     if (watch->launch->timeout_ns && !watch->ended && watch->result->how == PT_LAUNCH_ENDED)
         lower(&due_ns, watch->start_ns + watch->launch->timeout_ns);
@@ -376,13 +388,15 @@ static void drain(struct watch *watch)
     pt_u64 passed_bytes = output ? output->passed_bytes : 0;
     const enum pt_launch_end how = watch->result->how;
     while (output && !pt_output_drain(output, pt_monotonic_ns()) && pt_monotonic_ns() < patience_ns &&
-           watch->result->how == how) {
+           watch->result->how == how && !watch->is_asked_to_end) {
+        watch->drain_due_ns = patience_ns; /* a reader that has stopped wakes nobody */
         wait_for_something(watch);
         /* A reader that is only slow gets everything, unless the user interrupts. */
         if (output->passed_bytes != passed_bytes && how == PT_LAUNCH_ENDED)
             patience_ns = pt_monotonic_ns() + DRAIN_PATIENCE_NS;
         passed_bytes = output->passed_bytes;
     }
+    watch->drain_due_ns = NEVER_NS;
     loop(watch); /* an end was requested in the meantime: end what the stage left */
 }
 
@@ -452,6 +466,7 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
         .output_due_ns = NEVER_NS,
         .cpu_due_ns = launch->cpu_profile ? 0 : NEVER_NS,
         .status_due_ns = NEVER_NS,
+        .drain_due_ns = NEVER_NS,
         .end_due_ns = NEVER_NS,
         .result = ret_result,
     };

@@ -93,7 +93,10 @@ void pt_signals_read(const struct pt_signals *signals, pid_t child, bool keep_en
         }
         /* Asked each time: an answer that is not fetched would count for the next signal of this kind. */
         const bool witnessed = pt_witness_saw(&signals->witness, number);
-        const bool reached_group = witnessed || info.ssi_code == SI_KERNEL;
+        /* A key's signal is for the group. A hangup is for the leader of the session, and a timer's for its process: of
+         * these the witness alone knows. */
+        const bool is_of_key = info.ssi_code == SI_KERNEL && number != SIGHUP && number != SIGALRM && number != SIGCONT;
+        const bool reached_group = witnessed || is_of_key;
         ret_seen->resized |= number == SIGWINCH;
         ret_seen->asked |= number == SIGQUIT;
         ret_seen->asked_group |= number == SIGQUIT && reached_group;

@@ -182,7 +182,7 @@ static void name_the_dead(struct pt_profile *profile, pt_u32 stage, const struct
     finding->title = pt_metrics_format(metrics, "%s died: %s", pt_value_label(pt_table_cell(table, 0, "process")),
                                        is_root ? run->reason : exit);
     pt_finding_add_evidence(finding, "last_calls", pt_table_cell(table, 0, "last_calls"));
-    pt_finding_add_rows(finding, metrics, "deaths", "lived_s");
+    pt_finding_add_rows(finding, metrics, "deaths", "pid"); /* how long it lived is not known of each */
 }
 
 bool pt_rule_died_by_signal(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)

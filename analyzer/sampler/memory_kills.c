@@ -6,6 +6,7 @@
 #include "memory_kills.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "util/small_file.h"
 #include "cgroup.h"
@@ -31,11 +32,14 @@ void pt_memory_kills_read(struct pt_memory_kills *ret_kills, const char *proc, c
         pt_small_file_number(text, "oom_kill ", &ret_kills->machine);
     pt_cgroups_read(&groups, proc);
     while (pt_cgroups_next(&groups, "memory", &own)) {
+        /* The innermost that is to be seen: those around it count what became of others, too. */
+        bool is_there = false;
         do {
-            if (pt_cgroup_folder(folder, sys ? sys : "/sys", own.is_version_2 ? "" : "/memory", own.path) &&
-                n < PT_MEMORY_KILLS_GROUPS_MAX)
+            is_there = pt_cgroup_folder(folder, sys ? sys : "/sys", own.is_version_2 ? "" : "/memory", own.path) &&
+                       access(folder, F_OK) == 0;
+            if (is_there && n < PT_MEMORY_KILLS_GROUPS_MAX)
                 ret_kills->groups[n++] = count_in(folder, own.is_version_2 ? "memory.events" : "memory.oom_control");
-        } while (pt_cgroup_go_up(own.path));
+        } while (!is_there && pt_cgroup_go_up(own.path));
     }
 }
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import subprocess
+import time
 import unittest
 
 from launcher_case import PROFTRACE, LauncherCase, clean_environment
@@ -43,6 +44,17 @@ class LogAndTimeline(LauncherCase):
             self.assertEqual(process.stdout.readline(), b"y\n")
             process.stdout.close()
             self.assertEqual(process.wait(20), -13, options)
+
+    def test_a_reader_that_stops(self):
+        """The command has ended, and nobody takes what it wrote: a signal ends the wait, as ten seconds would; it was for ever."""
+        process = self.start_it("/bin/sh", "-c", "head -c 1000000 /dev/zero; touch ended", options=("--log",), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 20
+        while not os.path.exists(os.path.join(self.folder, "ended")) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(0.5)  # it is waited for
+        process.terminate()
+        self.assertEqual(process.wait(8), 0)
+        self.assertEqual(self.record()["exit"], "exit 0")
 
     def test_the_timeline(self):
         done = self.proftrace("run", "--timeline", "--no-report", "--", "/bin/true")

@@ -47,6 +47,12 @@ class Signals(LauncherCase):
         self.assertEqual(process.wait(10), 40)
         self.assertEqual(self.record()["exit"], "exit 40")
 
+    def test_a_timer_of_the_launchers_own(self):
+        """`perl -e 'alarm 1; exec @ARGV' proftrace run ...`: the kernel sends that to one process, not to the group."""
+        process = self.start_it("sleep", "20", stderr=-1, preexec_fn=lambda: signal.alarm(2))
+        self.assertEqual(process.wait(15), -signal.SIGALRM)
+        self.assertEqual(self.record()["exit"], "signal 14 (SIGALRM)")
+
     def test_death_by_a_forwarded_signal(self):
         process = self.start_it("sleep", "20", stderr=-1)
         self.wait_for_command(process.pid, "sleep")
