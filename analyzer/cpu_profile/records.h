@@ -30,6 +30,7 @@ struct pt_cpu_profile {
     struct pt_blocked blocked;
     struct pt_jit_maps jit_maps;
     struct pt_pythons pythons;
+    size_t next_ticked; /* without records: with which thread the next look begins */
     struct pt_chunk_buffer samples;
     struct pt_map counts; /* thread and node -> samples */
     struct pt_cpu_totals totals;

@@ -26,11 +26,12 @@ static bool read_schedstat(pt_u32 pid, pt_u32 tid, pt_u64 *ret_on_ns, pt_u64 *re
     return true;
 }
 
-/* Without records, the whole of it comes from here. Returns its time on CPUs; 0 = it is gone. */
-static pt_u64 update_thread(struct pt_live_thread *thread, pt_u64 t_ns)
+/* Without records, the whole of it comes from here. Returns its time on CPUs; 0 = it is gone, or unseen. */
+static pt_u64 update_thread(struct pt_live_thread *thread, pt_u64 t_ns, bool *ret_is_there)
 {
     pt_u64 on_ns, delay_ns;
-    if (!read_schedstat(thread->shown.pid, thread->shown.tid, &on_ns, &delay_ns))
+    *ret_is_there = read_schedstat(thread->shown.pid, thread->shown.tid, &on_ns, &delay_ns);
+    if (!*ret_is_there)
         return 0;
     struct pt_cpu_times *times = &thread->times;
     times->run_delay_ns = delay_ns;
@@ -59,7 +60,8 @@ void pt_threads_read_schedstat(struct pt_threads *threads, pt_u64 t_ns, size_t m
         struct pt_live_thread *thread = (struct pt_live_thread *)(uintptr_t)map->entries[threads->next_looked++].value;
         if (!thread)
             continue;
-        update_thread(thread, t_ns);
+        bool is_there;
+        update_thread(thread, t_ns, &is_there);
         most--;
     }
 }
@@ -77,21 +79,25 @@ void pt_threads_add_process(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
             const ssize_t n = pt_small_file_peek(comm, sizeof comm, "/proc/%u/task/%u/comm", pid, tid);
             pt_threads_rename(thread, comm, n > 0 ? (size_t)n - (comm[n - 1] == '\n') : 0);
         }
+        bool is_there;
         if (thread)
-            update_thread(thread, t_ns);
+            update_thread(thread, t_ns, &is_there);
     }
     if (tasks)
         closedir(tasks);
 }
 
-void pt_thread_read_schedstat(struct pt_live_thread *thread, pt_u64 t_ns)
+bool pt_thread_read_schedstat(struct pt_live_thread *thread, pt_u64 t_ns)
 {
-    update_thread(thread, t_ns);
+    bool is_there;
+    update_thread(thread, t_ns, &is_there);
+    return is_there;
 }
 
 void pt_threads_ending(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
 {
     struct pt_live_thread *thread = pt_threads_find(threads, pid);
+    bool is_there;
     if (thread)
-        thread->kernel_on_ns = update_thread(thread, t_ns);
+        thread->kernel_on_ns = update_thread(thread, t_ns, &is_there);
 }

@@ -12,7 +12,7 @@ void pt_threads_read_schedstat(struct pt_threads *threads, pt_u64 t_ns, size_t m
 /* The same for all threads of a process, which becomes known by it. For where there are no records. */
 void pt_threads_add_process(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns);
 /* One of them; what is known of it then is in its times. */
-void pt_thread_read_schedstat(struct pt_live_thread *thread, pt_u64 t_ns);
+bool pt_thread_read_schedstat(struct pt_live_thread *thread, pt_u64 t_ns);
 /* A process of one thread is a zombie now. */
 void pt_threads_ending(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns);
 

@@ -80,6 +80,18 @@ class Stripped(CpuCase):
         self.assertIn(";[libhidden.so near visible]", self.ask("export", "--to", "collapsed", "-o", "-", run))
 
 
+COMPUTES = """
+import time
+def compute():
+    end = time.process_time() + 1.5
+    x = 1
+    while time.process_time() < end:
+        for i in range(2000):
+            x = (x * 3 + i) & 0xffff
+compute()
+"""
+
+
 class Refused(CpuCase):
     def test_schedstat_remains_and_the_report_says_so(self):
         run, profile, output = self.run_it(self.burn, "split", "1.2", before=(os.path.join(self.folder, "no_perf"),))
@@ -89,6 +101,18 @@ class Refused(CpuCase):
         with open(os.path.join(run, "run.json"), encoding="utf-8") as file:
             self.assertIn("perf_event_open", json.load(file)["notes"][0])
         self.ask("report", run)
+
+
+    def test_many_that_have_ended_take_nobodys_looks(self):
+        """A script that starts interpreters, as workers are for each epoch: a later one has its functions, too."""
+        self.best_of_three(self.check_later_one)
+
+    def check_later_one(self):
+        script = f"for i in $(seq 80); do {PYTHON} -S -c 'import time; time.sleep(3)' & done; wait; {PYTHON} -c '{COMPUTES}'; :"
+        run, profile, _ = self.run_it("/bin/sh", "-c", script, before=(os.path.join(self.folder, "no_perf"),))
+        self.assertEqual(profile.flags, 0)
+        rows = self.report(run)["stages"][0]["cpu_functions"]
+        self.assertIn("compute", [row["function"] for row in rows])
 
 
 class Exports(CpuCase):
