@@ -214,6 +214,29 @@ class Starts(unittest.TestCase):
         return not thread.is_alive()
 
 
+class Handlers(unittest.TestCase):
+    def test_one_that_measures_may_interrupt_us_anywhere(self):
+        text = ("import signal, time, proftrace, proftrace.requests\nprofiler, requests = proftrace.Profiler(track_system=True), proftrace.RequestProfiler()\n"
+                "def late(*_):\n    use()\n    signal.setitimer(signal.ITIMER_REAL, 0.0003)\n"
+                "def use():\n    with profiler.profile('part'), requests.profile_request():\n        pass\n    requests.generate_hourly_report()\n"
+                "signal.signal(signal.SIGALRM, late)\nsignal.setitimer(signal.ITIMER_REAL, 0.0003)\nend = time.monotonic() + 3\n"
+                "while time.monotonic() < end:\n    use()\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nprint('done')")
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=100, env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+        self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done.stderr)
+
+    def test_a_lock_that_the_thread_holds(self):
+        profiler, requests = proftrace.Profiler(track_system=True), proftrace.RequestProfiler()
+
+        def handle():
+            with profiler._lock, requests._lock, profiler.profile("part"):
+                requests.log(1)
+
+        thread = threading.Thread(target=handle, daemon=True)
+        thread.start()
+        thread.join(10)
+        self.assertFalse(thread.is_alive())
+
+
 class Forks(unittest.TestCase):
     def test_locks_that_others_held(self):
         for python in pythons.some():

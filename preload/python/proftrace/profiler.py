@@ -184,7 +184,7 @@ class Profiler(Locked):
             self._done[part.name] = metrics  # the newest is the last
             if len(self._done) > MOST_NAMES:
                 oldest = next(iter(self._done))
-                del self._done[oldest]
+                self._done.pop(oldest, None)
                 self._self_s[OTHERS] = self._self_s.get(OTHERS, 0.0) + self._self_s.pop(oldest, 0.0)
 
     @staticmethod
@@ -258,7 +258,7 @@ class Profiler(Locked):
 
     def _parts(self) -> List[_Part]:
         with self._lock:
-            return [part for stack in self._open.values() for part in stack]
+            return [part for stack in list(self._open.values()) for part in list(stack)]
 
     def _look_at_memory(self) -> None:
         rss_mb = system.rss_mb()

@@ -92,7 +92,8 @@ class RequestProfiler(Locked):
         """
         since = time.monotonic() - hours * 3600
         with self._lock:
-            ordered = sorted(latency_s for at, latency_s, _ in self._done if at >= since)
+            done = list(self._done)
+        ordered = sorted(latency_s for at, latency_s, _ in done if at >= since)
         return {
             "requests_processed": len(ordered),
             "average_latency": sum(ordered) / len(ordered) if ordered else math.nan,
@@ -112,4 +113,5 @@ class RequestProfiler(Locked):
         [(0.7, 'b')]
         """
         with self._lock:
-            return sorted(((latency_s, name) for _, latency_s, name in self._done), key=lambda one: -one[0])[:most]
+            done = list(self._done)
+        return sorted(((latency_s, name) for _, latency_s, name in done), key=lambda one: -one[0])[:most]

@@ -28,9 +28,14 @@ class Every(Locked):
 
     def start(self) -> None:
         with self._lock:
-            if not self._users:
+            self._users += 1  # before: a handler that measures, too, is not the first
+            if self._users > 1:
+                return
+            try:
                 self._begin()
-            self._users += 1
+            except BaseException:
+                self._users -= 1
+                raise
 
     def _begin(self) -> None:
         if self._first:
@@ -45,10 +50,12 @@ class Every(Locked):
     def stop(self) -> None:
         with self._lock:
             self._users = max(0, self._users - 1)  # a part that began before a fork ends in the child, too
-            if self._users or not self._ends:
+            if self._users:
                 return
-            self._ends.set()
-            self._ends = None
+            ends, self._ends = self._ends, None
+            if not ends:
+                return
+            ends.set()
             if self._last:
                 self._last()
 
