@@ -239,6 +239,9 @@ static int check_format(const struct request *request, const struct pt_exporter 
                             "--to %s has figures of whole stages: --stage and --since choose them; --pid, --from, "
                             "--until and --min-dur cannot",
                             exporter->name);
+    if (request->json && request->output && !strcmp(request->output, "-") && exporter->write)
+        return pt_fail_code(err, 2,
+                            "--json prints to standard output, and -o - writes the data there: name a file with -o");
     return 0;
 }
 
@@ -251,9 +254,6 @@ static int check(const struct request *request, const struct pt_exporter *export
         return pt_fail_code(err, 2, "--since looks back from the end: neither negative nor with --from or --until");
     if (request->pid != ALL_PIDS && (!request->pid || request->pid > INT32_MAX))
         return pt_fail_code(err, 2, "--pid %llu: no process has this number", (unsigned long long)request->pid);
-    if (request->json && request->output && !strcmp(request->output, "-"))
-        return pt_fail_code(err, 2,
-                            "--json prints to standard output, and -o - writes the data there: name a file with -o");
     return check_format(request, exporter, err);
 }
 
