@@ -12,8 +12,8 @@
 #include "sys.h"
 
 /* In a container there is a filter from the start, and the mode says nothing of a second one. Who has no rights needs
- * no_new_privs to make one; of root's second filter nothing can be seen. */
-static long mode_at_start, no_new_privs_at_start;
+ * no_new_privs to make one, by a call that no hook saw either; of root's second filter nothing can be seen. */
+static long mode_at_start, is_no_new_privs_known;
 
 static long mode(void)
 {
@@ -28,14 +28,19 @@ static long no_new_privs(void)
 void pt_sandbox_remember(void)
 {
     mode_at_start = mode();
-    no_new_privs_at_start = mode_at_start ? no_new_privs() : 0;
+    is_no_new_privs_known = !mode_at_start || no_new_privs();
+}
+
+void pt_sandbox_expect_no_new_privs(void)
+{
+    is_no_new_privs_known = 1;
 }
 
 PT_NOINLINE int pt_may_call(void)
 {
     if (pt_switches.frozen || pt_local_mark() == PT_LOCAL_SEALED)
         return 0;
-    if (mode() != mode_at_start || (mode_at_start && no_new_privs() != no_new_privs_at_start))
+    if (mode() != mode_at_start || (!is_no_new_privs_known && no_new_privs()))
         pt_switches.frozen = 1;
     return !pt_switches.frozen;
 }

@@ -18,6 +18,9 @@ int pt_may_call(void);
 /* From now on, this is the kernel's answer where no filter has come. Constructor. */
 void pt_sandbox_remember(void);
 
+/* The program sets no_new_privs by a call that is seen, as its filters will be: that alone is none. */
+void pt_sandbox_expect_no_new_privs(void);
+
 /* The caller is a vfork child that closes a filter, in its parent's memory; or the kernel refused it. */
 void pt_sandbox_is_vfork_childs(void);
 void pt_sandbox_is_nobodys(void);

@@ -129,6 +129,13 @@ class StartFaults(FaultCase):
                     with self.subTest(threads=threads, action=action, before=before):
                         self.check([*before, self.host("inlined_filter"), threads, action], modes=BOTH, claims=not before)
 
+    def test_f1_no_new_privs_is_no_filter(self):
+        """In a container a program gives up new rights, as Landlock's users do, and is recorded on."""
+        container = ["filtered_start", "container", "310", "fork"] if os.geteuid() == 0 else []
+        program = "import ctypes, os\nassert ctypes.CDLL(None).prctl(38, 1, 0, 0, 0) == 0\nfor i in range(200000): os.write(1, b'')"
+        trace = self.check([*container, "/usr/bin/python3", "-c", program], modes=BOTH, claims=False)
+        self.assertEqual(trace.info()["events"]["drop_reasons"], {})
+
     def test_f1_a_minute_ends_under_a_filter(self):
         """The row of a minute goes to a place that may be gone, which is not asked for then: its filter kills whoever asks."""
         self.check(["own_filter", "by-name", "late"], modes=BOTH, options={"minute_ms": 1})

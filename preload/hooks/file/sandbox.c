@@ -45,6 +45,8 @@ void pt_sandbox_refused(const struct pt_sandbox *sandbox)
 
 struct pt_sandbox pt_sandbox_prctl(int option, long a)
 {
+    if (pt_unlikely(option == PR_SET_NO_NEW_PRIVS))
+        pt_sandbox_expect_no_new_privs();
     if (pt_likely(option != PR_SET_SECCOMP && !(option == PR_SET_TSC && a == PR_TSC_SIGSEGV)))
         return (struct pt_sandbox){0};
     return closing(option == PR_SET_SECCOMP && a == SECCOMP_MODE_FILTER);
