@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * stacks/registers.c - Owns: stops. Threads: main only. Never: leaves a thread stopped or traced; sends a signal;
- * writes into a process.
+ * stacks/registers.c - Owns: stops. Threads: main only, and one of its own for each stop. Never: leaves a thread
+ * stopped or traced; sends a signal; writes into a process.
  */
 #include "registers.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -132,37 +134,61 @@ static void copy_registers(const struct user_regs_struct *from, pt_u64 to[PT_REG
         to[i] = values[i];
 }
 
+struct stop {
+    struct pt_look_thread *thread;
+    struct pt_registers *registers;
+    void (*while_stopped)(void *context);
+    void *context;
+    pt_u64 stopped_ns;
+    int error;
+    bool is_read;
+};
+
 /* Seized, not attached: no signal is made up, and a stop of the whole group stays what it was. */
-bool pt_registers_of_stopped(struct pt_look_thread *thread, struct pt_registers *ret_registers,
-                             void (*while_stopped)(void *context), void *context, pt_u64 *ret_stopped_ns)
+static void *stop_and_read(void *of)
 {
+    struct stop *stop = of;
+    struct pt_look_thread *thread = stop->thread;
     const pid_t tid = (pid_t)thread->tid;
     struct user_regs_struct registers;
-    bool is_read = false;
     int pending = 0;
     if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
-        errno = errno == EPERM && thread->process->traced_by ? EBUSY : errno;
-        return false;
+        stop->error = errno == EPERM && thread->process->traced_by ? EBUSY : errno;
+        return NULL;
     }
     const pt_u64 begin_ns = pt_monotonic_ns();
     if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0 && wait_for_stop(tid, &pending)) {
         if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) == 0) {
-            copy_registers(&registers, ret_registers->values);
-            copy_stack(thread->process->seen_by, ret_registers);
-            while_stopped(context);
-            is_read = true;
+            copy_registers(&registers, stop->registers->values);
+            copy_stack(thread->process->seen_by, stop->registers);
+            stop->while_stopped(stop->context);
+            stop->is_read = true;
         }
     }
-    const int error = errno;
-    if (ptrace(PTRACE_DETACH, tid, NULL, (long)pending) < 0 && errno == ESRCH && !is_read) {
-        /* It did not stop in time. When it does, it is let go: detaching needs a stop, and our end would do it, too. */
-        for (int i = 0; i < 50 && ptrace(PTRACE_DETACH, tid, NULL, (long)pending) < 0 && errno == ESRCH; i++)
-            wait_for_stop(tid, &pending);
-    }
-    *ret_stopped_ns = pt_monotonic_ns() - begin_ns;
+    stop->error = errno;
+    ptrace(PTRACE_DETACH, tid, NULL, (long)pending);
+    stop->stopped_ns = pt_monotonic_ns() - begin_ns;
     thread->was_stopped = true;
-    errno = error;
-    return is_read;
+    return NULL;
+}
+
+/* In a thread of its own: one that does not stop in time cannot be detached, and would stop later, for as long as we
+ * live. The kernel lets go of what a thread traced when that ends. */
+bool pt_registers_of_stopped(struct pt_look_thread *thread, struct pt_registers *ret_registers,
+                             void (*while_stopped)(void *context), void *context, pt_u64 *ret_stopped_ns)
+{
+    struct stop stop = {thread, ret_registers, while_stopped, context, 0, 0, false};
+    pthread_t tracer;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int problem = pthread_create(&tracer, NULL, stop_and_read, &stop);
+    if (!problem)
+        pthread_join(tracer, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    *ret_stopped_ns = stop.stopped_ns;
+    errno = problem ? problem : stop.error;
+    return stop.is_read;
 }
 
 bool pt_is_disturbed_by_stops(long call)
