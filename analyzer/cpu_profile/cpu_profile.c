@@ -63,16 +63,32 @@ void pt_cpu_profile_free(struct pt_cpu_profile *profile)
 
 /* ---- the beginning ---- */
 
-static void say_refused(struct pt_cpu_profile *profile, int problem, const struct pt_error *err)
+/* "" = none is known. */
+static const char *remedy_of(int problem, const struct pt_error *err)
 {
-    const bool is_open = !strncmp(err->text, "perf_event_open", 15);
-    const char *remedy = problem != EACCES && problem != EPERM ? ""
-                         : is_open
-                             ? "; `sysctl kernel.perf_event_paranoid=2` allows them, in a container --cap-add PERFMON"
-                             : "; a larger `ulimit -l` allows more";
+    if (problem != EACCES && problem != EPERM)
+        return "";
+    return !strncmp(err->text, "perf_event_open", 15)
+               ? "`sysctl kernel.perf_event_paranoid=2` allows them, in a container --cap-add PERFMON"
+               : "a larger `ulimit -l` allows more";
+}
+
+static void say_refused(struct pt_cpu_profile *profile, const char *remedy, const struct pt_error *err)
+{
     snprintf(profile->note, sizeof profile->note,
-             "no CPU samples (%.100s%s); CPU times are those of schedstat, of threads that were seen alive", err->text,
-             remedy);
+             "no CPU samples (%.100s%s%s); CPU times are those of schedstat, of threads that were seen alive",
+             err->text, *remedy ? "; " : "", remedy);
+}
+
+int pt_cpu_profile_try(const char **ret_remedy, struct pt_error *err)
+{
+    struct pt_perf_rings rings;
+    if (pt_perf_rings_open(&rings, PERIOD_NS, STACK_BYTES, err) < 0) {
+        *ret_remedy = remedy_of(errno, err);
+        return -1;
+    }
+    pt_perf_rings_close(&rings);
+    return 0;
 }
 
 void pt_cpu_profile_begin(struct pt_cpu_profile *profile)
@@ -81,7 +97,7 @@ void pt_cpu_profile_begin(struct pt_cpu_profile *profile)
     pt_wake_soon(false); /* the child that is forked next would inherit it */
     profile->is_sampling = pt_perf_rings_open(&profile->rings, PERIOD_NS, STACK_BYTES, &err) == 0;
     if (!profile->is_sampling)
-        say_refused(profile, errno, &err);
+        say_refused(profile, remedy_of(errno, &err), &err);
     profile->begin_ns = pt_monotonic_ns();
     profile->begin_realtime_ns = pt_clock_ns(CLOCK_REALTIME);
 }

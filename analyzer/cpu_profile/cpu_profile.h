@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "proftrace/types.h"
+#include "util/error.h"
 
 struct pt_cpu_profile;
 
@@ -29,6 +30,8 @@ static inline void pt_cpu_profile_freep(struct pt_cpu_profile **profile)
     pt_cpu_profile_free(*profile);
 }
 
+/* Whether the kernel lets us take samples here; where not, also what would help: "" = nothing is known to. */
+int pt_cpu_profile_try(const char **ret_remedy, struct pt_error *err);
 /* Children that are forked from here on are recorded from their execve, with all that they start. */
 void pt_cpu_profile_begin(struct pt_cpu_profile *profile);
 void pt_cpu_profile_started(struct pt_cpu_profile *profile, pid_t pid);

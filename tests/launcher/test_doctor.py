@@ -2,9 +2,12 @@
 """`proftrace doctor`, `help`, `version`: what they say is true and their exit codes are the contract's."""
 import json
 import os
+import subprocess
 import unittest
 
-from launcher_case import LauncherCase
+from launcher_case import PROFTRACE, LauncherCase
+
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 
 
 class Doctor(LauncherCase):
@@ -42,6 +45,18 @@ class Doctor(LauncherCase):
         self.assertEqual(checks["options"]["status"], "warn")
         checks = self.checks(environment={"PROFTRACE_HEAP": "Full"})  # the library takes it to the letter
         self.assertEqual(checks["options"]["remedy"], "did you mean full?")
+
+    def test_a_filter_that_refuses_is_seen(self):
+        """As those of containers: what the settings of the machine say is not what happens there."""
+        with open(os.path.join(TESTS, "cpu_profile", "no_perf.c"), encoding="utf-8") as file:
+            text = file.read()
+        for number, (call, check) in enumerate((("perf_event_open", "perf events"), ("process_vm_readv", "ptrace"))):
+            refusing = self.compile(text.replace("SYS_perf_event_open", f"SYS_{call}"), name=f"refusing{number}")
+            done = subprocess.run([refusing, PROFTRACE, "doctor", "--json"], capture_output=True, text=True, check=False)
+            found = {row["name"]: row for row in json.loads(done.stdout)["checks"]}[check]
+            self.assertEqual(found["status"], "warn", found)
+            self.assertIn(f"{call}: Operation not permitted", found["detail"])
+            self.assertIn("--cap-add", found["remedy"])
 
     def test_unwritable_root(self):
         checks = self.checks(environment={"PROFTRACE_DIR": "/proc/x"})
