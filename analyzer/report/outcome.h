@@ -43,9 +43,9 @@ const char **pt_masked_arguments(const char *const *argv, int argc, struct pt_ar
 struct pt_value pt_report_started(const struct pt_profile *profile, struct pt_arena *arena);
 /* The first characters of the commit, as git shows them. */
 struct pt_value pt_report_commit(const struct pt_profile *profile, struct pt_arena *arena);
-/* In seconds. */
 /* "the last 10 m 00 s, from 2 h 03 m on"; unknown = the report is of the whole run. */
 struct pt_value pt_report_window(const struct pt_profile *profile, struct pt_arena *arena);
+/* In seconds. */
 struct pt_value pt_report_duration(const struct pt_profile *profile);
 
 #endif

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Events are missing in the middle of a thread: what was open there had gone on until then, what comes behind it counts, and
 nothing is as long as the hole."""
+import gzip
 import json
 import os
 import sys
@@ -81,8 +82,8 @@ class Holes(unittest.TestCase):
                     self.assertAlmostEqual(rows[name]["total_s"], rows[name]["calls"] * 0.001, delta=0.003)
                     self.assertLess(rows[name]["calls"], 5000)
 
-    def test_spans_of_otlp(self):
-        """A span that is open when the hole begins ends there, and says that this is a guess."""
+    def exported(self, *to):
+        """What an export of a run of short ranges and steps wrote, of which the middle is missing."""
         world = World()
         p = world.process()
         for i in range(6000):
@@ -92,14 +93,40 @@ class Holes(unittest.TestCase):
             p.event(f"step number={i}")
         with world.run() as run:
             lose_the_middle(run)
-            world.command("export", run, "--to", "otlp", "-o", os.path.join(run, "out.json"))
-            with open(os.path.join(run, "out.json"), encoding="utf-8") as file:
-                text = file.read()
-        spans = [span for line in text.splitlines() if line for resource in json.loads(line)["resourceSpans"]
-                 for scope in resource["scopeSpans"] for span in scope["spans"]]
-        lengths_s = [(int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])) / 1e9 for span in spans if span["name"] in ("outer", "step")]
+            out = os.path.join(run, "out")
+            world.command("export", run, "--to", *to, "-o", out)
+            paths = [os.path.join(out, name) for name in os.listdir(out)] if os.path.isdir(out) else [out]
+            self.assertEqual(len(paths), 1)
+            with (gzip.open if paths[0].endswith(".gz") else open)(paths[0], "rt", encoding="utf-8") as file:
+                return file.read()
+
+    def check(self, lengths_s):
         self.assertGreater(len(lengths_s), 3000)
         self.assertLess(max(lengths_s), 0.5)
+
+    def test_slices_of_chrome(self):
+        """As the spans of OTLP. What began before a thread's end was known begins and ends by itself."""
+        lengths_s, open_at_us = [], {}
+        for event in json.loads(self.exported("chrome"))["traceEvents"]:
+            track = event.get("pid"), event.get("tid")
+            if event["ph"] == "B":
+                open_at_us.setdefault(track, []).append((event["name"], event["ts"]))
+            elif event["ph"] in "EX" and track[0]:
+                name, start_us = (event["name"], event["ts"]) if event["ph"] == "X" else open_at_us[track].pop()
+                end_us = event["ts"] + event.get("dur", 0)
+                lengths_s += [(end_us - start_us) / 1e6] if name == "outer" or name.startswith("step ") else []
+        self.check(lengths_s)
+
+    def test_annotations_of_torch(self):
+        slices = [event for event in json.loads(self.exported("torch"))["traceEvents"] if event.get("cat") == "user_annotation"]
+        self.check([slice_["dur"] / 1e6 for slice_ in slices])
+
+    def test_spans_of_otlp(self):
+        """A span that is open when the hole begins ends there, and says that this is a guess."""
+        text = self.exported("otlp")
+        spans = [span for line in text.splitlines() if line for resource in json.loads(line)["resourceSpans"]
+                 for scope in resource["scopeSpans"] for span in scope["spans"]]
+        self.check([(int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])) / 1e9 for span in spans if span["name"] in ("outer", "step")])
 
 
 if __name__ == "__main__":

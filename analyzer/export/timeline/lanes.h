@@ -23,6 +23,7 @@ struct pt_timeline_lane {
     struct pt_timeline_track *operators;
     struct pt_timeline_period step, epoch;
     struct pt_timeline_period exec; /* number = string id of the program */
+    pt_u32 holes;                   /* in its events, that were passed */
 };
 
 /* The lane of the event's thread, with a track for steps where the event is one. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/text/wait_status.h"
 #include "lanes.h"
 #include "show.h"
 #include "tracks.h"
@@ -77,24 +78,24 @@ static void join_argv(char *line, size_t room, const struct pt_process *process)
     }
 }
 
-static struct pt_timeline_arg state_arg(const struct pt_process *process)
+/* `room` is for words that are put together. */
+static struct pt_timeline_arg end_arg(const struct pt_process *process, char room[static PT_STATUS_TEXT_BYTES])
 {
-    switch (process->state) {
-    case PT_PROCESS_EXITED:
+    if (process->state == PT_PROCESS_EXITED)
         return (struct pt_timeline_arg){.key = "exit_status", .number = process->exit_status};
-    case PT_PROCESS_EXECED:
+    if (process->state == PT_PROCESS_EXECED)
         return (struct pt_timeline_arg){.key = "end", .text = "exec"};
-    case PT_PROCESS_LIVE:
-        break;
-    }
-    return (struct pt_timeline_arg){.key = "end", .text = process->is_running ? "still running" : "not seen"};
+    if (process->is_running || process->wait_status < 0)
+        return (struct pt_timeline_arg){.key = "end", .text = process->is_running ? "still running" : "not seen"};
+    pt_status_text(process->wait_status, room, PT_STATUS_TEXT_BYTES);
+    return (struct pt_timeline_arg){.key = "end", .text = room};
 }
 
 /* The life of a process encloses what its main thread does, and is where arrows from its parent arrive. */
 static void show_life(struct pt_timeline *timeline, struct pt_timeline_process *process)
 {
     const struct pt_process *from = process->process;
-    char title[256], line[2048];
+    char title[256], line[2048], end[PT_STATUS_TEXT_BYTES];
     process_title(title, sizeof title, timeline, from);
     join_argv(line, sizeof line, from);
     const struct pt_timeline_arg args[] = {
@@ -103,7 +104,7 @@ static void show_life(struct pt_timeline *timeline, struct pt_timeline_process *
         {.key = "cwd", .text = from->cwd ? from->cwd : ""},
         {.key = "pid", .number = from->pid},
         {.key = "ppid", .number = from->ppid},
-        state_arg(from),
+        end_arg(from, end),
         {.key = "events_overwritten", .number = (pt_i64)from->quality.overwritten},
         {.key = "events_dropped", .number = (pt_i64)from->quality.dropped},
     };

@@ -11,6 +11,7 @@
 
 #include "proftrace/payloads.h"
 #include "decode/phase_names.h"
+#include "model/holes.h"
 #include "gpu.h"
 #include "lanes.h"
 #include "processes.h"
@@ -20,7 +21,8 @@
 /* Shorter calls are shown without their path, which halves the file. */
 #define STRINGS_FROM_NS 10000
 
-static const struct pt_timeline_arg ended_with_thread = {.key = "closed_by", .text = "end of thread"};
+static const struct pt_timeline_arg ended_with_thread = {.key = "closed_by", .text = "end of thread"},
+                                    ended_in_hole = {.key = "closed_by", .text = "missing events"};
 
 /* Its beginning can be shown before its end is known: nothing that encloses it begins at the same instant. */
 static bool begins_inside(const struct pt_timeline *timeline, const struct pt_timeline_process *process,
@@ -290,9 +292,21 @@ static void show_point(struct pt_timeline *timeline, struct pt_timeline_lane *la
     }
 }
 
+static void end_open(struct pt_timeline *timeline, struct pt_timeline_lane *lane, pt_i64 at_ns,
+                     const struct pt_timeline_arg *arg)
+{
+    while (lane->tracks.tracks[0] && lane->tracks.tracks[0]->nesting.n_ranges)
+        end_range(timeline, lane, at_ns, arg);
+    end_period(timeline, lane, &lane->step, at_ns, arg);
+    end_period(timeline, lane, &lane->epoch, at_ns, arg);
+}
+
 void pt_timeline_thread_event(struct pt_timeline *timeline, const struct pt_event *event)
 {
     struct pt_timeline_lane *lane = pt_timeline_lane(timeline, event);
+    const struct pt_hole *hole;
+    while ((hole = pt_thread_next_hole(event->thread, event->start_ns, &lane->holes)))
+        end_open(timeline, lane, hole->from_ns, &ended_in_hole);
     /* A vfork'ed child execs in its parent's memory: if the thread runs on, the exec was that of the child. */
     if (lane->exec.is_open)
         end_exec(timeline, lane, event->start_ns, event->desc->id == PT_EV_proc_exec_failed ? event : NULL, NULL);
@@ -319,10 +333,7 @@ static void finish_lane(struct pt_timeline *timeline, struct pt_timeline_lane *l
     const pt_i64 end_ns = lane->thread->end_ns;
     if (lane->exec.is_open)
         end_exec(timeline, lane, lane->process->end_ns, NULL, pt_timeline_next_image(timeline, lane->process));
-    while (lane->tracks.tracks[0] && lane->tracks.tracks[0]->nesting.n_ranges)
-        end_range(timeline, lane, end_ns, &ended_with_thread);
-    end_period(timeline, lane, &lane->step, end_ns, &ended_with_thread);
-    end_period(timeline, lane, &lane->epoch, end_ns, &ended_with_thread);
+    end_open(timeline, lane, end_ns, &ended_with_thread);
 }
 
 void pt_timeline_threads_finish(struct pt_timeline *timeline, struct pt_timeline_process *process)

@@ -15,6 +15,7 @@
 #include "decode/phase_names.h"
 #include "export/out/put.h"
 #include "export/timeline/gpu_names.h"
+#include "model/holes.h"
 #include "util/auto.h"
 #include "util/mem.h"
 #include "cpu.h"
@@ -233,9 +234,24 @@ static void end_phase(struct pt_torch_file *file, struct pt_torch_thread *thread
         end_step(file, thread, event->start_ns);
 }
 
+static void end_open(struct pt_torch_file *file, struct pt_torch_thread *open, pt_u32 tid, pt_i64 end_ns)
+{
+    while (open->ranges.n)
+        show_range(file, &open->ranges.items[--open->ranges.n], tid, end_ns);
+    open->ranges_left_out = 0;
+    if (open->has_step && makes_steps(file)) { /* what follows the last step is none */
+        open->has_step = false;
+        pt_torch_project_end(file, open->step.projected);
+    }
+    end_step(file, open, end_ns);
+}
+
 static void user_event(struct pt_torch_file *file, const struct pt_event *event)
 {
     struct pt_torch_thread *thread = &file->threads[event->thread->index];
+    const struct pt_hole *hole;
+    while ((hole = pt_thread_next_hole(event->thread, event->start_ns, &thread->holes)))
+        end_open(file, thread, event->thread->tid, hole->from_ns);
     const struct pt_torch_open range = {.tid = event->thread->tid, .start_ns = event->start_ns};
     name_thread(file, event->thread);
     switch (event->desc->id) {
@@ -285,14 +301,7 @@ static void finish_threads(struct pt_torch_file *file)
 {
     for (pt_u32 i = 0; i < file->process->n_threads; i++) {
         const struct pt_thread *thread = &file->process->threads[i];
-        struct pt_torch_thread *open = &file->threads[i];
-        while (open->ranges.n)
-            show_range(file, &open->ranges.items[--open->ranges.n], thread->tid, thread->end_ns);
-        if (open->has_step && makes_steps(file)) { /* what follows the last step is none */
-            open->has_step = false;
-            pt_torch_project_end(file, open->step.projected);
-        }
-        end_step(file, open, thread->end_ns);
+        end_open(file, &file->threads[i], thread->tid, thread->end_ns);
     }
     while (file->ranges.n) {
         const struct pt_torch_open *range = &file->ranges.items[--file->ranges.n];

@@ -35,6 +35,7 @@ struct pt_torch_thread {
     struct pt_torch_open step;
     bool has_step, is_named;
     pt_u64 ranges_left_out; /* that are open inside of `ranges` */
+    pt_u32 holes;           /* in its events, that were passed */
 };
 
 struct pt_torch_device {
