@@ -87,6 +87,15 @@ class Waits(CpuCase):
         self.assertRegex(finding["evidence"]["where"], r"^<string>:3 <module>")
         self.assertEqual((finding["place"]["language"], finding["place"]["function"]), ("python", "<module>"))
 
+    def test_a_part_of_a_wait(self):
+        """A sleep that began before the part that is asked for, or ends behind it, counts as long as it lies there."""
+        run, profile, _ = self.run_it("/usr/bin/python3", "-c", "import time; time.sleep(3)")
+        if not profile.flags & WAITS:
+            self.skipTest("ordinary users get no stacks of waits here")
+        lines = self.ask("export", "--to", "collapsed", "--off-cpu", "--from", "1s", "--until", "2s", "-o", "-", run).splitlines()
+        slept_us = sum(int(line.rsplit(" ", 1)[1]) for line in lines if "[Sleep]" in line)
+        self.assertAlmostEqual(slept_us / 1e6, 1, delta=0.02, msg=lines)
+
     def test_rare_long_waits_in_a_crowd_have_their_stack(self):
         """Thousands of short waits a second fill the ring of stacks; a wait of 250 ms is met by a look at who is out."""
         self.best_of_three(self.check_crowd)

@@ -118,7 +118,7 @@ class Gpu(ViewerCase):
             "where t.name = 'GPU 0 memory (Device)' order by ts",
             "select min(value), (select value from counter c join track t on c.track_id = t.id where t.name = 'GPU queue depth' "
             "order by ts desc limit 1) from counter c join track t on c.track_id = t.id where t.name = 'GPU queue depth'")
-        self.assertEqual(memory[-1], ["900000000000", "500"])
+        self.assertEqual(memory[-2:], [["900000000000", "500"], ["1000000000000", "0"]], "its end frees it")
         self.assertEqual([float(value) for value in depth[0]], [0, 0])
         self.assertGreater(ranks[0].arrows, 0)
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/selection.h"
 #include "facts/cpu_time/kernel_counts.h"
 #include "facts/facts.h"
 #include "merge/feed.h"
@@ -14,11 +15,16 @@
 #include "util/auto.h"
 #include "util/mem.h"
 
+static bool is_of_wanted(const struct pt_export_options *options, const struct pt_cpu_data *data, pt_u32 thread)
+{
+    return !options->filter.pid || data->threads[thread].pid == options->filter.pid;
+}
+
 static bool is_wanted(const struct pt_export_options *options, const struct pt_cpu_data *data, pt_u32 thread,
                       pt_i64 t_ns)
 {
     const struct pt_filter *filter = &options->filter;
-    return (!filter->pid || data->threads[thread].pid == filter->pid) && t_ns >= filter->from_ns &&
+    return is_of_wanted(options, data, thread) && t_ns >= filter->from_ns &&
            (!filter->until_ns || t_ns < filter->until_ns);
 }
 
@@ -69,14 +75,21 @@ static size_t list_waits(const struct pt_cpu_timeline *cpu, pt_u32 thread, const
                          struct pt_cpu_shown *list)
 {
     const struct pt_off_weights weights = pt_off_cpu_weigh(cpu, thread);
+    const struct pt_window window = pt_window_of(&options->filter);
     size_t n = 0;
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *wait = &cpu->states[i];
-        if (wait->flags & PT_CPU_HAS_STACK && is_wanted(options, cpu->data, thread, wait->start_ns))
-            list[n++] = (struct pt_cpu_shown){.t_ns = wait->start_ns > 0 ? (pt_u64)wait->start_ns : 0,
+        const pt_i64 length_ns = wait->end_ns - wait->start_ns;
+        pt_i64 start_ns = wait->start_ns, end_ns = wait->end_ns;
+        if (!(wait->flags & PT_CPU_HAS_STACK) || !is_of_wanted(options, cpu->data, thread) ||
+            !pt_window_clip(&window, &start_ns, &end_ns))
+            continue;
+        const double share = length_ns > 0 ? (double)(end_ns - start_ns) / (double)length_ns : 1;
+        if (share > 0)
+            list[n++] = (struct pt_cpu_shown){.t_ns = start_ns > 0 ? (pt_u64)start_ns : 0,
                                               .thread = thread,
                                               .node = wait->node,
-                                              .s = pt_off_cpu_s(&weights, wait),
+                                              .s = share * pt_off_cpu_s(&weights, wait),
                                               .reason = pt_off_cpu_reason(wait)};
     }
     return n;

@@ -8,6 +8,7 @@
 
 #include "export/stacks/cpu_slices.h"
 #include "lanes.h"
+#include "processes.h"
 #include "show.h"
 
 enum { MOST_SLICES = 300000 };
@@ -18,13 +19,14 @@ struct shown {
     struct pt_cpu_slices slices; /* of one thread */
 };
 
-/* The process that had the thread then: a pid may have had several images. */
-static struct pt_timeline_lane *lane_of(struct pt_timeline *timeline, const struct pt_cpu_thread *thread, pt_i64 at_ns)
+static struct pt_timeline_lane *lane_within(struct pt_timeline *timeline, const struct pt_cpu_thread *thread,
+                                            pt_i64 at_ns, pt_i64 slack_ns)
 {
-    const pt_i64 slack_ns = 20000000;
-    for (pt_u32 i = 0; i < timeline->n_processes; i++) {
-        struct pt_timeline_process *process = &timeline->processes[i];
-        if (!process->is_shown || process->process->pid != thread->pid || at_ns < process->start_ns - slack_ns ||
+    for (pt_u32 i = pt_timeline_first_of_pid(timeline, thread->pid, INT64_MIN); i < timeline->n_processes; i++) {
+        struct pt_timeline_process *process = &timeline->processes[timeline->by_pid[i]];
+        if (process->process->pid != thread->pid)
+            break;
+        if (!process->is_shown || process->process->is_elsewhere || at_ns < process->start_ns - slack_ns ||
             at_ns > process->end_ns + slack_ns)
             continue;
         for (pt_u32 j = 0; j < process->process->n_threads; j++)
@@ -32,6 +34,15 @@ static struct pt_timeline_lane *lane_of(struct pt_timeline *timeline, const stru
                 return pt_timeline_lane_at(process, j);
     }
     return NULL;
+}
+
+/* The process that had the thread then: a pid may have had several images, and what it does at its very end is not
+ * recorded any more. */
+static struct pt_timeline_lane *lane_of(struct pt_timeline *timeline, const struct pt_cpu_thread *thread, pt_i64 at_ns)
+{
+    const pt_i64 slack_ns = 20000000;
+    struct pt_timeline_lane *lane = lane_within(timeline, thread, at_ns, 0);
+    return lane ? lane : lane_within(timeline, thread, at_ns, slack_ns);
 }
 
 static void show_thread(struct shown *shown, const struct pt_cpu_view *view, struct pt_timeline_lane *lane)

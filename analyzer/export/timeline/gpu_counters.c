@@ -77,9 +77,13 @@ void pt_timeline_gpu_memory(struct pt_timeline_gpu_counters *counters, const str
 
 void pt_timeline_gpu_counters_finish(struct pt_timeline_gpu_counters *counters)
 {
-    pt_thinned_flush(&counters->depth);
+    if (counters->depth_is_unknown)
+        pt_thinned_flush(&counters->depth);
+    else
+        pt_timeline_end_series(counters->process, &counters->depth);
     for (size_t i = 0; i < counters->memories.n; i++)
-        pt_thinned_flush(&((struct memory *)(uintptr_t)counters->memories.entries[i].value)->series);
+        pt_timeline_end_series(counters->process,
+                               &((struct memory *)(uintptr_t)counters->memories.entries[i].value)->series);
 }
 
 void pt_timeline_gpu_counters_free(struct pt_timeline_gpu_counters *counters)

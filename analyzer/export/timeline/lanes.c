@@ -25,7 +25,8 @@ static struct pt_timeline_track *new_beside(struct pt_timeline_track *thread, co
 
 const char *pt_timeline_thread_name(const struct pt_timeline *timeline, const struct pt_process *process, pt_u32 tid)
 {
-    const char *name = pt_map_pointer(&timeline->thread_names, (pt_u64)process->pid << 32 | tid);
+    const char *name =
+        process->is_elsewhere ? NULL : pt_map_pointer(&timeline->thread_names, (pt_u64)process->pid << 32 | tid);
     const char *program = process->exe ? strrchr(process->exe, '/') : NULL;
     program = program ? program + 1 : "";
     /* The kernel cuts a name after 15 characters; a thread begins with that of its maker, which a forked process may

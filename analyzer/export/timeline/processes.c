@@ -189,25 +189,36 @@ static void sort_by_pid(struct pt_timeline *timeline)
     qsort_r(timeline->by_pid, timeline->n_processes, sizeof *timeline->by_pid, pid_order, timeline->session);
 }
 
-struct pt_timeline_process *pt_timeline_find_child(struct pt_timeline *timeline,
-                                                   const struct pt_timeline_process *parent, pt_i32 child_pid,
-                                                   pt_i64 at_ns)
+pt_u32 pt_timeline_first_of_pid(const struct pt_timeline *timeline, pt_u32 pid, pt_i64 from_ns)
 {
     pt_u32 low = 0, high = timeline->n_processes;
     while (low < high) {
         const pt_u32 middle = low + (high - low) / 2;
         const struct pt_process *process = timeline->session->processes[timeline->by_pid[middle]];
-        if (process->pid < (pt_u32)child_pid || (process->pid == (pt_u32)child_pid && process->start_ns < at_ns))
+        if (process->pid < pid || (process->pid == pid && process->start_ns < from_ns))
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < timeline->n_processes; low++) {
-        struct pt_timeline_process *child = &timeline->processes[timeline->by_pid[low]];
+    return low;
+}
+
+/* The number may be that of a later process, whose parent is another: of the first one nothing was recorded. */
+static bool may_be_child(const struct pt_process *process, const struct pt_process *parent)
+{
+    const bool is_of_another = process->parent && process->parent->pid != parent->pid;
+    return !is_of_another && (!process->host || !parent->host || !strcmp(process->host, parent->host));
+}
+
+struct pt_timeline_process *pt_timeline_find_child(struct pt_timeline *timeline,
+                                                   const struct pt_timeline_process *parent, pt_i32 child_pid,
+                                                   pt_i64 at_ns)
+{
+    for (pt_u32 i = pt_timeline_first_of_pid(timeline, (pt_u32)child_pid, at_ns); i < timeline->n_processes; i++) {
+        struct pt_timeline_process *child = &timeline->processes[timeline->by_pid[i]];
         if (child->process->pid != (pt_u32)child_pid)
             break;
-        const char *host = child->process->host, *parent_host = parent->process->host;
-        if (child->is_shown && !child->is_linked && (!host || !parent_host || !strcmp(host, parent_host)))
+        if (child->is_shown && !child->is_linked && may_be_child(child->process, parent->process))
             return child;
     }
     return NULL;

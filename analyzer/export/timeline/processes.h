@@ -13,6 +13,8 @@ void pt_timeline_processes_open(struct pt_timeline *timeline, const struct pt_fi
 void pt_timeline_processes_show(struct pt_timeline *timeline);
 void pt_timeline_processes_free(struct pt_timeline *timeline);
 
+/* In by_pid, the first image of a pid that began no earlier; where there is none, what stands behind them. */
+pt_u32 pt_timeline_first_of_pid(const struct pt_timeline *timeline, pt_u32 pid, pt_i64 from_ns);
 /* The process that a fork or spawn at `at_ns` made, if it is shown and no arrow leads to it yet. */
 struct pt_timeline_process *pt_timeline_find_child(struct pt_timeline *timeline,
                                                    const struct pt_timeline_process *parent, pt_i32 child_pid,

@@ -76,7 +76,8 @@ void pt_timeline_range_close(struct pt_timeline *timeline, struct pt_timeline_pr
 
 void pt_timeline_ranges_finish(struct pt_timeline *timeline, struct pt_timeline_process *process)
 {
-    static const struct pt_timeline_arg arg = {.key = "closed_by", .text = "end of process"};
+    static const struct pt_timeline_arg ended = {.key = "closed_by", .text = "end of process"};
+    const struct pt_timeline_arg *arg = pt_timeline_is_end(timeline, process->process, process->end_ns) ? &ended : NULL;
     while (process->open_ranges.n)
-        show(timeline, process, &process->open_ranges.items[--process->open_ranges.n], process->end_ns, &arg);
+        show(timeline, process, &process->open_ranges.items[--process->open_ranges.n], process->end_ns, arg);
 }

@@ -58,7 +58,21 @@ void pt_timeline_show_series(struct pt_thinned *series, struct pt_timeline_count
     const struct pt_timeline *timeline = counter->process->timeline;
     series->show = show_point;
     series->context = counter;
+    series->from_ns = timeline->window.from_ns;
     series->bucket_ns = pt_window_shown_ns(&timeline->window, timeline->session->duration_ns) / buckets;
+}
+
+bool pt_timeline_is_end(const struct pt_timeline *timeline, const struct pt_process *process, pt_i64 end_ns)
+{
+    return !process->is_running && end_ns <= timeline->window.until_ns;
+}
+
+void pt_timeline_end_series(const struct pt_timeline_process *process, struct pt_thinned *series)
+{
+    if (pt_timeline_is_end(process->timeline, process->process, process->end_ns))
+        pt_thinned_end(series, process->end_ns);
+    else
+        pt_thinned_flush(series);
 }
 
 void pt_timeline_show_arrow(struct pt_timeline *timeline, const char *category, const char *name,

@@ -12,8 +12,16 @@ static void thinned_show(struct pt_thinned *series, pt_i64 at_ns, pt_u64 value)
     series->was_shown = true;
 }
 
+static void show_before(struct pt_thinned *series)
+{
+    if (series->has_before)
+        thinned_show(series, series->from_ns, series->before);
+    series->has_before = false;
+}
+
 void pt_thinned_flush(struct pt_thinned *series)
 {
+    show_before(series);
     if (!series->has_points)
         return;
     if (series->peak > series->last)
@@ -22,8 +30,22 @@ void pt_thinned_flush(struct pt_thinned *series)
     series->has_points = false;
 }
 
+void pt_thinned_end(struct pt_thinned *series, pt_i64 at_ns)
+{
+    if (at_ns < series->from_ns || !series->show)
+        return;
+    pt_thinned_add(series, at_ns, 0);
+    pt_thinned_flush(series);
+}
+
 void pt_thinned_add(struct pt_thinned *series, pt_i64 at_ns, pt_u64 value)
 {
+    if (at_ns < series->from_ns) {
+        series->before = value;
+        series->has_before = true;
+        return;
+    }
+    show_before(series);
     if (series->has_points && at_ns >= series->bucket_end_ns)
         pt_thinned_flush(series);
     if (!series->has_points) {

@@ -12,13 +12,16 @@
 
 struct pt_thinned {
     pt_i64 bucket_ns, bucket_end_ns;
+    pt_i64 from_ns; /* of earlier points the last one is shown, here */
     pt_i64 peak_at_ns, last_at_ns;
-    pt_u64 peak, last, shown;
-    bool has_points, was_shown;
+    pt_u64 peak, last, shown, before;
+    bool has_points, was_shown, has_before;
     void (*show)(void *context, pt_i64 at_ns, pt_u64 value);
     void *context;
 };
 void pt_thinned_add(struct pt_thinned *series, pt_i64 at_ns, pt_u64 value);
 void pt_thinned_flush(struct pt_thinned *series);
+/* There is none of it from then on. */
+void pt_thinned_end(struct pt_thinned *series, pt_i64 at_ns);
 
 #endif

@@ -132,6 +132,9 @@ static void end_range(struct pt_timeline *timeline, struct pt_timeline_lane *lan
         timeline->summary->left_out++;
         return;
     }
+    /* The nesting of what is shown has moved both its ends to the beginning. */
+    if (at_ns < timeline->window.from_ns)
+        return;
     struct pt_timeline_slice slice = range_slice(lane, range.name, range.start_ns);
     const char *of = range.name >> 32 ? pt_process_string(lane->process->process, (pt_u32)range.name) : NULL;
     const struct pt_timeline_arg of_phase = {.key = "of", .text = of};
@@ -333,7 +336,8 @@ static void finish_lane(struct pt_timeline *timeline, struct pt_timeline_lane *l
     const pt_i64 end_ns = lane->thread->end_ns;
     if (lane->exec.is_open)
         end_exec(timeline, lane, lane->process->end_ns, NULL, pt_timeline_next_image(timeline, lane->process));
-    end_open(timeline, lane, end_ns, &ended_with_thread);
+    end_open(timeline, lane, end_ns,
+             pt_timeline_is_end(timeline, lane->process->process, end_ns) ? &ended_with_thread : NULL);
 }
 
 void pt_timeline_threads_finish(struct pt_timeline *timeline, struct pt_timeline_process *process)

@@ -53,7 +53,7 @@ static void finish_process(struct pt_timeline *timeline, struct pt_timeline_proc
 {
     if (!process->is_shown)
         return;
-    pt_thinned_flush(&process->heap.series);
+    pt_timeline_end_series(process, &process->heap.series);
     pt_timeline_gpu_finish(process);
     pt_timeline_ranges_finish(timeline, process);
     pt_timeline_threads_finish(timeline, process);
