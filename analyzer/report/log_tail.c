@@ -6,7 +6,8 @@
 #include "log_tail.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,28 +17,32 @@
 
 enum { TAIL_BYTES = 16384 };
 
-/* Two dots may be part of a name. */
-static bool is_below(const char *name)
+/* Folder by folder: a link among them, too, leads out of a run that somebody else has made. */
+static int open_below(const char *directory, const char *name)
 {
-    if (!*name || *name == '/')
-        return false;
-    for (const char *part = name; *part; part += strspn(part, "/")) {
-        const size_t length = strcspn(part, "/");
-        if (length == 2 && !memcmp(part, "..", 2))
-            return false;
-        part += length;
+    PT_AUTO(pt_closep) int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (;;) {
+        char part[NAME_MAX + 1];
+        const size_t length = strcspn(name, "/");
+        const char *rest = name + length + strspn(name + length, "/");
+        if (folder < 0 || !length || length >= sizeof part)
+            return -1;
+        snprintf(part, sizeof part, "%.*s", (int)length, name);
+        if (!strcmp(part, ".."))
+            return -1;
+        if (!*rest)
+            return openat(folder, part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        const int next = openat(folder, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        close(folder);
+        folder = next;
+        name = rest;
     }
-    return true;
 }
 
 static size_t read_tail(const char *directory, const char *name, char *buffer)
 {
-    PT_AUTO(pt_closep) int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    PT_AUTO(pt_closep) int fd = -1;
+    PT_AUTO(pt_closep) int fd = open_below(directory, name);
     struct stat status;
-    if (folder < 0 || !is_below(name))
-        return 0;
-    fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
         return 0;
     const off_t from = status.st_size > TAIL_BYTES ? status.st_size - TAIL_BYTES : 0;

@@ -5,6 +5,7 @@
  */
 #include "small_heads.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +52,15 @@ bool pt_small_heads_are_readable(int fd)
     return read_header(fd, &header);
 }
 
+/* The next page that does not lie in a hole: a file of 4 KiB may be a terabyte long. */
+static pt_u64 next_page(int fd, const struct pt_small_header *header, pt_u64 page)
+{
+    const off_t at = (off_t)(header->heads_offset + page * PT_PAGE_BYTES), data = lseek(fd, at, SEEK_DATA);
+    if (data < 0)
+        return errno == ENXIO ? 1ull << 40 : page; /* no data any more; a file system without holes */
+    return page + (pt_u64)(data - at) / PT_PAGE_BYTES;
+}
+
 bool pt_small_heads_next(int fd, pt_u64 *page, pt_u64 *ret_page, struct pt_file_header *ret_head)
 {
     struct pt_small_header header;
@@ -62,6 +72,7 @@ bool pt_small_heads_next(int fd, pt_u64 *page, pt_u64 *ret_page, struct pt_file_
             return false;
         if (!memcmp(ret_head->magic, PT_FILE_MAGIC, sizeof ret_head->magic))
             break;
+        *page = next_page(fd, &header, *page + 1) - 1;
     }
     *ret_page = *page;
     *page += PT_HEAD_BYTES / PT_PAGE_BYTES;

@@ -44,8 +44,12 @@ class Csv(ExportCase):
                     continue
                 self.assertNotRegex(cell, r"\A[=+\-@\t\r]")
                 self.assertTrue(all(c.isprintable() for c in cell), cell)
+        with open(self.export("csv")[0], encoding="utf-8", newline="") as file:
+            for line in file:
+                self.assertNotRegex(line, ";[=+@-]", "where the list separator is a semicolon, a cell begins there, quoted or not")
         names = {row["name"] for row in self.rows()}
-        self.assertLessEqual({"'=1+1", "'+cmd", "'-2", "'@SUM(1)", "it's", "a\\x0ab", '"quoted",', "é"}, names)
+        self.assertIn("x;=1+1;y", {(json.loads(row["fields"]).get("path") or "").rsplit("/", 1)[-1] for row in self.rows()})
+        self.assertLessEqual({"x;'=1+1;y", "'=1+1", "'+cmd", "'-2", "'@SUM(1)", "it's", "a\\x0ab", '"quoted",', "é"}, names)
         self.assertEqual({row["stage"] for row in self.rows()}, {"'" + STAGE})
 
     def test_filters_choose_rows(self):

@@ -49,6 +49,14 @@ class SmallProcesses(FaultCase):
         none = subprocess.run([SETTINGS.proftrace, "info", file + "#7"], capture_output=True, text=True, check=False)
         self.assertEqual(none.returncode, 3, none.stderr)
 
+    def test_a_file_that_is_mostly_a_hole(self):
+        """As a disk image's tools make it, or somebody who wants to keep us busy: its pages are not read one by one."""
+        trace = self.check(["/bin/true"], modes=("sampled",))
+        [file] = self.files(".pts")
+        os.truncate(file, 1 << 42)
+        done = subprocess.run([SETTINGS.proftrace, "info", "--json", trace.run], capture_output=True, check=True, timeout=60)
+        self.assertEqual(len(json.loads(done.stdout)["processes"]), len(trace.processes()))
+
     def test_budget_with_room_for_the_small_ones_only(self):
         """What a process cannot store because it may have no file of its own is counted."""
         children = 200

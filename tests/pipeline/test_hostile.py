@@ -72,6 +72,18 @@ class Hostile(PipelineCase):
         self.run_it([{"stage": "a..b", **sh("echo last words; exit 1")}])
         self.assertEqual(self.report()["failures"][0]["log_tail"], ["last words"])
 
+    def test_a_log_behind_a_linked_folder(self):
+        """A run from elsewhere, as an archive has it: its reports show none of our files."""
+        self.run_it([{"stage": "a", **sh("echo last words; exit 1")}])
+        logs = os.path.join(self.work, LATEST, "logs")
+        name = os.path.basename(self.record()["stages"][0]["log"])
+        elsewhere = os.path.join(self.work, "elsewhere")
+        os.rename(logs, elsewhere)
+        os.symlink(elsewhere, logs)
+        self.assertTrue(os.path.exists(os.path.join(logs, name)))
+        done = self.proftrace("report", "--format", "json", os.path.join(self.work, LATEST))
+        self.assertEqual(json.loads(done.stdout)["failures"][0]["log_tail"], [])
+
     def test_lines_of_logs(self):
         self.write("lines", "\n".join(LINES).encode() + b"\n" + HAIR + b"nul\0byte\n" + b"x" * 5000 + b"\nprogress 1\rprogress 2\n")
         outcome = self.run_it([{"stage": "a", **sh("cat lines; exit 1")}])

@@ -79,6 +79,22 @@ static void depth_is_bounded(void **state)
     assert_string_equal(err.text, "line 1, column 501: nested deeper than 500 levels");
 }
 
+/* Each would be an object of cJSON. */
+static void values_are_bounded(void **state)
+{
+    (void)state;
+    const size_t n = 2ull * (PT_JSON_TEXT_MAX_VALUES + 10) + 1;
+    struct pt_error err = {0};
+    char *text = malloc(n);
+    for (size_t i = 0; i < n; i++)
+        text[i] = i % 2 ? '0' : ',';
+    text[0] = '[';
+    text[n - 1] = ']';
+    assert_int_equal(pt_json_text_check(text, n, &err), -1);
+    assert_non_null(strstr(err.text, "more values than can be read"));
+    free(text);
+}
+
 /* In a block of exactly its size: a read behind the end is seen by the sanitizers. */
 static void every_cut_is_refused(void **state)
 {
@@ -107,11 +123,9 @@ static void pythons_numbers_become_null(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mistakes_have_a_place),
-        cmocka_unit_test(what_is_valid_is_accepted),
-        cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(every_cut_is_refused),
-        cmocka_unit_test(pythons_numbers_become_null),
+        cmocka_unit_test(mistakes_have_a_place),     cmocka_unit_test(values_are_bounded),
+        cmocka_unit_test(what_is_valid_is_accepted), cmocka_unit_test(depth_is_bounded),
+        cmocka_unit_test(every_cut_is_refused),      cmocka_unit_test(pythons_numbers_become_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

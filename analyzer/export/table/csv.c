@@ -7,6 +7,7 @@
  *
  * Owns: a line. One thread. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "util/str.h"
@@ -18,32 +19,46 @@ struct csv {
     struct pt_str line, text;
 };
 
-static void put_quoted(struct pt_str *line, const char *text)
+static void put_char(struct pt_str *line, char c)
 {
-    pt_str_char(line, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            pt_str_char(line, '"');
-        pt_str_char(line, *text);
-    }
-    pt_str_char(line, '"');
+    if (c == '"')
+        pt_str_char(line, '"');
+    pt_str_char(line, c);
 }
 
-/* Control characters, which may begin a formula, too, become visible; what is malformed becomes U+FFFD. */
+static bool begins_formula(char c)
+{
+    return c && strchr("=+-@", c);
+}
+
+/* Control characters, which may begin a formula, too, become visible; what is malformed becomes U+FFFD. No cell begins
+ * as a formula does, also where a spreadsheet divides lines at each semicolon, quoted or not (in most of Europe). */
 static void put_text(struct csv *csv, const char *text)
 {
     pt_str_clear(&csv->text);
-    if (*text && strchr("=+-@", *text))
-        pt_str_char(&csv->text, '\'');
     pt_sanitize_terminal(&csv->text, text);
-    put_quoted(&csv->line, pt_str_text(&csv->text));
+    char before = ';';
+    pt_str_char(&csv->line, '"');
+    for (const char *at = pt_str_text(&csv->text); *at; before = *at++) {
+        if (before == ';' && begins_formula(*at))
+            pt_str_char(&csv->line, '\'');
+        put_char(&csv->line, *at);
+    }
+    pt_str_char(&csv->line, '"');
 }
 
+/* A semicolon there is within a string of JSON, which has another way to write it. */
 static void put_fields(struct csv *csv, const struct pt_event *event)
 {
     pt_str_clear(&csv->text);
     pt_tabular_fields_text(event, &csv->text);
-    put_quoted(&csv->line, pt_str_text(&csv->text));
+    pt_str_char(&csv->line, '"');
+    for (const char *at = pt_str_text(&csv->text); *at; at++)
+        if (*at == ';' && begins_formula(at[1]))
+            pt_str_add(&csv->line, "\\u003b");
+        else
+            put_char(&csv->line, *at);
+    pt_str_char(&csv->line, '"');
 }
 
 static void put_value(struct csv *csv, const struct pt_value *value)

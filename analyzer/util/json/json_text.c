@@ -17,7 +17,7 @@ struct checker {
     const char *text;
     size_t n, at;
     bool nan_allowed;
-    int depth;
+    int depth, n_values;
     char closing[PT_JSON_TEXT_MAX_DEPTH]; /* of the objects and lists that are open */
     struct pt_error *err;
 };
@@ -289,6 +289,9 @@ static int check(struct checker *c)
     int value_next = 1;
     for (;;) {
         skip_space(c);
+        if (c->n_values > PT_JSON_TEXT_MAX_VALUES)
+            return fail_at(c, c->at, "more values than can be read: 8,388,608");
+        c->n_values += value_next;
         if (value_next)
             value_next = peek(c) == '{' || peek(c) == '[' ? check_open(c) : check_scalar(c);
         else if (c->depth)

@@ -11,7 +11,8 @@
 
 enum {
     PT_JSON_TEXT_MAX_DEPTH = 500,
-    PT_JSON_TEXT_MAX_NUMBER = 60, /* bytes: cJSON splits a number that is longer than 63 */
+    PT_JSON_TEXT_MAX_VALUES = 8 << 20, /* two bytes of a list ("0,") take eighty of memory when parsed */
+    PT_JSON_TEXT_MAX_NUMBER = 60,      /* bytes: cJSON splits a number that is longer than 63 */
 };
 
 /* 0, or -1 with "line 3, column 5: what is wrong; what to do". Stricter than cJSON, which accepts what other readers
