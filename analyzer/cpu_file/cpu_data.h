@@ -46,7 +46,7 @@ struct pt_cpu_data {
     struct pt_cpu_fault_sums *fault_sums; /* by number of thread */
     struct pt_cpu_kernel *kernel;         /* by number of thread; 0 = it was not asked while the thread lived */
     struct pt_jit_map **jit_maps;         /* by number of a process's main thread; NULL = there are none at all */
-    size_t n_modules, n_threads, n_nodes, n_counts, n_samples, n_waits, n_intervals, n_python_names;
+    size_t n_modules, n_threads, n_nodes, n_counts, n_samples, n_waits, n_intervals;
     struct pt_arena texts;
 };
 

@@ -377,7 +377,6 @@ static void hand_over(struct reader *r)
     struct pt_cpu_data *data = r->data;
     number_python(r);
     data->python_names = r->python_names.items;
-    data->n_python_names = r->python_names.n;
     data->modules = r->modules.items;
     data->n_modules = r->modules.n;
     data->threads = r->threads.items;

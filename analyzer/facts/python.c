@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * python.c - Owns: where CPython's state lies in each module. Threads: one per session. Never: mistakes a lock of an
- * extension for the GIL; opens a file twice.
+ * python.c - Owns: where CPython's state lies in each module. Threads: any; a module is looked into under a lock.
+ * Never: mistakes a lock of an extension for the GIL; opens a file twice.
  */
 #include "python.h"
 

@@ -52,13 +52,15 @@ static Elf64_Off offset_of(const struct elf_file *elf, Elf64_Addr address)
     return 0;
 }
 
-/* Runtimes that refuse to start, or miss errors, when another library is loaded before them. */
 static bool is_sanitizer(const char *library)
 {
-    static const char *const names[] = {"libasan.so",       "libtsan.so",       "libmsan.so",       "libhwasan.so",
-                                        "libclang_rt.asan", "libclang_rt.tsan", "libclang_rt.msan", NULL};
-    for (const char *const *name = names; *name; name++)
-        if (!strncmp(library, *name, strlen(*name)))
+    static const char *const names[] = {
+#define SANITIZER(name) name,
+#include "proftrace/sanitizers.def"
+#undef SANITIZER
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(library, names[i], strlen(names[i])))
             return true;
     return false;
 }

@@ -69,12 +69,8 @@ static pt_u32 look(struct pt_tree_end *end)
 {
     scan(&end->tree);
     pt_u32 living = 0;
-    for (size_t i = 0; i < end->tree.n; i++) {
-        if (!is_living(&end->tree.entries[i]))
-            continue;
-        living++;
-        end->survivor = end->tree.entries[i].pid;
-    }
+    for (size_t i = 0; i < end->tree.n; i++)
+        living += is_living(&end->tree.entries[i]);
     end->n_survivors = living;
     end->empty_looks = living ? 0 : end->empty_looks + 1;
     return living;

@@ -30,7 +30,6 @@ struct pt_tree_end {
     pt_u32 n_asked;     /* processes that there were at the beginning */
     pt_u32 n_killed;    /* SIGKILLs sent */
     pt_u32 n_survivors; /* at the end: another user's, or stuck in the kernel */
-    pid_t survivor;     /* one of them */
 };
 
 /* `first_signal`: SIGINT or SIGTERM, 0 = the terminal has delivered it already. Where it is not SIGTERM that follows

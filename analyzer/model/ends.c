@@ -13,7 +13,6 @@
 #include "session_data.h"
 #include "tree.h"
 
-#define NO_STATUS 0xffffffffu /* in wait_child */
 /* A call that took less found its child dead already, or asked whether it is. */
 #define LEAST_WAIT_NS 1000000
 
@@ -77,12 +76,12 @@ static void take_wait(const struct search *search, const struct pt_process *pare
     const int status = (int)wait->status;
     if (!child || child->wait_status >= 0)
         return;
-    const bool is_end = wait->status == NO_STATUS || WIFEXITED(status) || WIFSIGNALED(status);
+    const bool is_end = wait->status == PT_NO_WAIT_STATUS || WIFEXITED(status) || WIFSIGNALED(status);
     if (is_asked_only || !is_end) {
         pt_process_was_alive(child, start_ns);
         return;
     }
-    child->wait_status = wait->status == NO_STATUS ? -1 : status;
+    child->wait_status = wait->status == PT_NO_WAIT_STATUS ? -1 : status;
     if (item->duration_ns >= LEAST_WAIT_NS)
         pt_process_ended(child, item->end_ns);
     else

@@ -2,7 +2,7 @@
  *
  * session.h - a run as analyses and renderers see it: opened and closed here.
  *
- * Built by pt_session_open from the headers, thread areas and definitions of all *.ptr files of a run, without touching
+ * Built by pt_session_open from the headers, thread areas and definitions of all trace files of a run, without touching
  * the events. Read-only afterwards (except lazily filled caches inside), shared by analyses and renderers.
  */
 #ifndef PT_MODEL_SESSION_H

@@ -24,6 +24,11 @@ static const struct {
 static const enum pt_figure_state order[] = {PT_FIGURE_WORSE, PT_FIGURE_BETTER, PT_FIGURE_NOT_JUDGED, PT_FIGURE_SAME};
 enum { N_STATES = sizeof order / sizeof *order };
 
+const char *pt_figure_state_word(enum pt_figure_state state)
+{
+    return states[state].for_people;
+}
+
 /* In percent of the median before; NAN = there was none. */
 static double more_percent(const struct pt_judged *figure)
 {

@@ -8,6 +8,8 @@
 #include "util/str.h"
 #include "check.h"
 
+/* What a table says of a figure. */
+const char *pt_figure_state_word(enum pt_figure_state state);
 /* Fills the document of a result: its verdict is one line, each stage has a table of figures. */
 void pt_check_doc(struct pt_checked *checked);
 /* Of a result with its document. Numbers as they are, each with its unit in the name; with a newline. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/text/sanitize.h"
+#include "check_doc.h"
 
 struct suites {
     struct pt_str text;
@@ -42,7 +43,7 @@ static void put_row(struct suites *suites, const char *stage, const struct pt_ta
 {
     const char *verdict = text_of(table, row, "verdict"), *how = text_of(table, row, "how");
     put_case(suites, stage, text_of(table, row, "figure"));
-    if (!strcmp(verdict, "WORSE")) {
+    if (!strcmp(verdict, pt_figure_state_word(PT_FIGURE_WORSE))) {
         suites->failures++;
         pt_str_add(&suites->text, "<failure type=\"regression\" message=\"");
         pt_sanitize_html(&suites->text, text_of(table, row, "before"));
@@ -51,7 +52,7 @@ static void put_row(struct suites *suites, const char *stage, const struct pt_ta
         pt_str_add(&suites->text, " (");
         pt_sanitize_html(&suites->text, how);
         pt_str_add(&suites->text, ")\"/>");
-    } else if (!strcmp(verdict, "not judged")) {
+    } else if (!strcmp(verdict, pt_figure_state_word(PT_FIGURE_NOT_JUDGED))) {
         put_skipped(suites, how);
     }
     pt_str_add(&suites->text, "</testcase>\n");

@@ -4,7 +4,7 @@
  *
  * Shared by the library (encode, on its private stack, no allocation), `assemble` (encode) and the analyzer (decode).
  * One pass, branchless 8-byte stores: 6-7 ns per unit. Match search finds little in these columns; entropy coding of
- * the length bytes and of small deltas is the gain (research: spike section 3).
+ * the length bytes and of small deltas is the gain (decision 0009).
  *
  *   units:    header, control[n], addresses, sizes
  *             control = kind (3 bits) | address bytes (3) | log2 of size bytes (2)
@@ -42,6 +42,7 @@ struct pt_record_columns {
 /* Largest encodings; an output buffer of PT_CODEC_MAX_BYTES fits any block. */
 #define PT_CODEC_UNITS_BYTES (sizeof(struct pt_unit_columns) + PT_CODEC_MAX_UNITS * (1u + 7u + 8u))
 #define PT_CODEC_RECORDS_BYTES (sizeof(struct pt_record_columns) + PT_CODEC_MAX_RECORDS * (3u + 7u + 4u + 3u + 8u + 8u))
+_Static_assert(PT_CODEC_RECORDS_BYTES <= PT_CODEC_UNITS_BYTES, "a block of units is the largest");
 #define PT_CODEC_MAX_BYTES (PT_CODEC_UNITS_BYTES + 5u * PT_CODEC_SLACK)
 
 struct pt_codec_words {

@@ -20,4 +20,6 @@ enum pt_event_kind {
     PT_KIND__COUNT
 };
 
+#define PT_NO_WAIT_STATUS 0xffffffffu /* wait_child.status: none, or the program did not ask */
+
 #endif

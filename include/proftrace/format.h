@@ -2,10 +2,11 @@
  *
  * format.h - the trace file, byte for byte. docs/format.md explains it; where the two differ, this header is right.
  *
- * One file per process image. It is mapped MAP_SHARED and written in place, so that whatever was committed survives any
- * death of the process. All numbers are little-endian; all segments start on a page and are whole pages long.
+ * One file per process image, or a place in a file of small ones: below. It is mapped MAP_SHARED and written in place,
+ * so that whatever was committed survives any death of the process. All numbers are little-endian. The first THREAD
+ * begins within the head; all other segments begin with a page, and all end with one.
  *
- *   file    := header page, text page, schema text (whole pages), segment*
+ *   file    := head (two pages: header, text where it is short, first definitions and records), schema text, segment*
  *   segment := THREAD  a thread's totals, its two raw buffers, its first definitions
  *            | BLOCKS  compressed blocks of one thread, in order; recycled, oldest first, when the ring is full
  *            | DEFS    definitions of one thread; never recycled
@@ -18,7 +19,8 @@
  *  3. Totals are banked: bank[totals_seq & 1] is whole and covers all records of sequences <= totals_seq of the records
  *     buffer; later blocks and the raw buffer are added by the reader.
  *  4. first_event of a block counts the events of its buffer before it: a gap between blocks is what was overwritten.
- *  5. A segment header that is all zero was reserved and never set up: step over it page by page.
+ *  5. A segment header that is all zero was reserved and never set up, or was a ring's and was given back
+ *     (launcher/ring_space.c): step over it page by page.
  *  6. An id that has no definition in this file may have been inherited: look in the parent's file (parent_trace_id).
  *
  * Evolution: new fields go into reserved space; a new meaning is a new format version.
@@ -198,6 +200,7 @@ struct pt_unit16 {
 _Static_assert(sizeof(struct pt_unit16) == 16, "on disk");
 #define PT_UNIT_CLOCK 1u        /* kind of a unit that only carries the time */
 #define PT_UNIT_CLOCK_EVERY 16u /* the first unit of every 16 */
+#define PT_UNIT_CLOCK_MASK (PT_UNIT_CLOCK_EVERY * sizeof(struct pt_unit16) - 1) /* 0 in the place of such a unit */
 
 /* A duration in 32 bits: 27 bits of mantissa, 5 of exponent. Error below 2^-27, no limit that a process could reach. */
 static inline pt_u32 pt_duration_pack(pt_u64 ticks)

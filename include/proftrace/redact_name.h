@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * redact_name.h - letters, and which names are those of secrets. For redact.h alone.
+ * redact_name.h - letters, and which names are those of secrets.
  */
 #ifndef PROFTRACE_REDACT_NAME_H
 #define PROFTRACE_REDACT_NAME_H

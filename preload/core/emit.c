@@ -73,7 +73,7 @@ static char *next_unit(struct pt_tracer_thread *t)
             pt_rollover(t, PT_BUFFER_HEAP);
             continue;
         }
-        if ((pt_u64)slot & 0xff)
+        if ((pt_u64)slot & PT_UNIT_CLOCK_MASK)
             return slot;
         put_clock(t, slot);
     }
@@ -105,7 +105,7 @@ PT_NOINLINE void pt_unit_slow(pt_u32 kind, pt_u64 address, pt_u64 size, char *cl
         put_unit(clock_slot, (pt_u64)PT_UNIT_CLOCK << PT_GENERATION_BITS | generation,
                  (pt_clock() - t->clock_base) >> pt_switches.clock_shift);
         char *slot = pt_reserve(&t->heap.cursor, sizeof(struct pt_unit16));
-        if (pt_likely(slot < t->heap.end && ((pt_u64)slot & 0xff))) {
+        if (pt_likely(slot < t->heap.end && ((pt_u64)slot & PT_UNIT_CLOCK_MASK))) {
             put_unit(slot, address << 16 | (pt_u64)kind << PT_GENERATION_BITS | generation, size);
             return;
         }

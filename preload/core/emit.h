@@ -45,7 +45,7 @@ PT_ALWAYS_INLINE void pt_unit(pt_u32 kind, const void *address, pt_u64 size)
     struct pt_tracer_thread *t = pt_self;
     const pt_u64 generation = t->heap.generation;
     char *slot = pt_reserve(&t->heap.cursor, sizeof(struct pt_unit16));
-    if (pt_unlikely(slot >= t->heap.end || !((pt_u64)slot & 0xff))) {
+    if (pt_unlikely(slot >= t->heap.end || !((pt_u64)slot & PT_UNIT_CLOCK_MASK))) {
         pt_unit_slow(kind, (pt_u64)address & ((1ull << 48) - 1), size, slot < t->heap.end ? slot : 0);
         return;
     }

@@ -3,7 +3,7 @@
  * private.h - a thread's working memory for the slow path: a stack of our own, the compressor and its columns.
  *
  * The slow path never runs on the host's stack: small alternate signal stacks and 16 KiB threads are real, and a
- * rollover on one of them killed the host in the spike. All signals are blocked while the private stack is in use, so
+ * rollover on one of them has killed a host. All signals are blocked while the private stack is in use, so
  * it cannot be entered twice, jumped out of or cancelled.
  */
 #ifndef PT_CORE_PRIVATE_H
@@ -15,7 +15,7 @@
 
 #define PT_PRIVATE_STACK_BYTES 24576u
 #define PT_INNER_STACK_BYTES 8192u
-#define PT_COMPRESSOR_BYTES (176u << 10) /* static context for the worst block: see pt_compressor_init */
+#define PT_COMPRESSOR_BYTES (176u << 10) /* static context for the worst block: see compressor() in file/rollover.c */
 #define PT_STACK_FRAMES 64u
 #define PT_PRIVATE_TEXT_BYTES 4352u
 

@@ -53,7 +53,6 @@ struct pt_tracer_thread {
     pt_u64 last_ticks;    /* latest event that was published */
     pt_u32 busy;          /* inside the slow path on the private stack */
     pt_u32 sampled_life;  /* life for which countdown was drawn; another one draws before it samples */
-    pt_u64 last_rollover; /* counter; a thread that rolls over often gets the cheaper compressor setting */
     pt_i64 gap_left;      /* of the sampler's gap, beyond countdown */
     pt_u64 clock_read_at; /* counter at which the thread's CPU clock was noted last */
     pt_i64 place_left;    /* counter ticks of events until the next that gets a place (emit.h) */

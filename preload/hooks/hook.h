@@ -5,7 +5,7 @@
  * A uniform hook is one row in <family>.def:
  *
  *     HOOK(ssize_t, read, (int fd, void *buffer, size_t count), (fd, buffer, count), io,
- *          pt_io_transfer(PT_EV_io_read, start, fd, ret, count))
+ *          moved(PT_EV_io_read, start, end, fd, ret, count))
  *
  *     return type, function, parameters, arguments, switch (io, stdio, user ...), what to record: an expression that
  * may use `start` and `end` (counter before and after the call), `ret`, and the parameters.

@@ -9,6 +9,7 @@
 
 #include "proftrace/events.h"
 #include "facts/python.h"
+#include "model/layers.h"
 
 /* ---- what could not be recorded ---- */
 
@@ -40,8 +41,15 @@ static const char *reason_of_layers(pt_u32 off, pt_u32 unknown)
 {
 #define OFF(option) "not recorded: PROFTRACE_" option " was off; part of unattributed"
 #define OLD(layer) "recorded by an older library, without '" layer "'; part of unattributed"
-    static const char *const were_off[] = {OFF("IO"), OFF("STDIO"), OFF("LOCKS"), OFF("WAITS"), OFF("NET")};
-    static const char *const are_old[] = {OLD("io"), OLD("stdio"), OLD("locks"), OLD("waits"), OLD("net")};
+    static const char *const were_off[] = {
+        [PT_LAYER_IO] = OFF("IO"),       [PT_LAYER_STDIO] = OFF("STDIO"), [PT_LAYER_LOCKS] = OFF("LOCKS"),
+        [PT_LAYER_WAITS] = OFF("WAITS"), [PT_LAYER_NET] = OFF("NET"),
+    };
+    static const char *const are_old[] = {
+        [PT_LAYER_IO] = OLD("io"),       [PT_LAYER_STDIO] = OLD("stdio"), [PT_LAYER_LOCKS] = OLD("locks"),
+        [PT_LAYER_WAITS] = OLD("waits"), [PT_LAYER_NET] = OLD("net"),
+    };
+    _Static_assert(sizeof were_off / sizeof *were_off == PT_LAYER__COUNT, "a text for each");
     return off ? were_off[__builtin_ctz(off)] : are_old[__builtin_ctz(unknown)];
 #undef OFF
 #undef OLD

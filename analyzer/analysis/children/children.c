@@ -94,7 +94,6 @@ static void ran(struct pt_children *children, const struct pt_event *e, const ch
     command->ns += (pt_u64)e->duration_ns;
 }
 
-#define NO_STATUS 0xffffffffu /* in wait_child */
 /* A shorter one is a question whether it has ended. */
 #define LEAST_WAIT_NS 1000000
 
@@ -213,7 +212,7 @@ static const struct pt_process *child_that_ended(const struct pt_children *child
 
 static void waited_for_child(struct pt_children *children, const struct pt_event *e)
 {
-    const bool is_pclose = e->result == 0 && pt_event_as(e, wait_child)->status != NO_STATUS;
+    const bool is_pclose = e->result == 0 && pt_event_as(e, wait_child)->status != PT_NO_WAIT_STATUS;
     const struct pt_process *target = is_pclose
                                           ? child_that_ended(children, e)
                                           : pt_process_of_pid(&children->facts->ids, e->result, pt_event_end_ns(e));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu/inline_loading.h - a training that loads its data itself, without workers. For cpu.c only.
+ * cpu/inline_loading.h - a training that loads its data itself, without workers.
  */
 #ifndef PT_ANALYSIS_CPU_INLINE_LOADING_H
 #define PT_ANALYSIS_CPU_INLINE_LOADING_H

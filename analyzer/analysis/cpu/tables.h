@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu/tables.h - tables of a stage's CPU profile. For cpu.c only.
+ * cpu/tables.h - tables of a stage's CPU profile.
  */
 #ifndef PT_ANALYSIS_CPU_TABLES_H
 #define PT_ANALYSIS_CPU_TABLES_H

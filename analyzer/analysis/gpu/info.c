@@ -101,7 +101,6 @@ static void note_tracing(struct pt_gpu *gpu, const struct pt_event *e)
         stage->has_cupti = true;
         break;
     case PT_CUDA_TRACING_WRAPPED:
-        stage->has_wrapped = true;
         note(stage, "calls of the CUDA runtime were seen, but not what GPUs did (", more,
              "): when kernels ran, how long they took and why GPUs were idle cannot be known");
         break;
@@ -111,7 +110,6 @@ static void note_tracing(struct pt_gpu *gpu, const struct pt_event *e)
              "), which serves one at a time: what GPUs did then was not seen");
         break;
     case PT_CUDA_TRACING_OFF:
-        stage->has_off = true;
         note(stage, "GPU work was not recorded: ", more, "");
         break;
     case PT_CUDA_TRACING_ENDED:

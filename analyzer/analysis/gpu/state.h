@@ -243,7 +243,7 @@ struct pt_gpu_stage {
     pt_u64 seen, lost, invalid;
     pt_u64 unseen_work; /* that wrappers saw being launched while the program had CUPTI for itself */
     pt_i64 yielded_ns;
-    bool has_cupti, has_wrapped, has_off;
+    bool has_cupti;
     bool is_cut; /* the last work of a process may be missing; how much is not known */
     struct pt_gpu_note {
         const char *before, *reason, *after; /* reason: of gpu->texts; "" = the rest says it */

@@ -110,7 +110,6 @@ static void full_free(struct pt_heap_process *p, const struct pt_event *e, pt_u6
         return;
     struct pt_heap_block *block = pt_block_find(&p->blocks, addr);
     if (!block) {
-        p->unknown_frees++;
         if (e->process->n_threads < 2)
             return; /* allocated before the trace began, or before the fork */
         block = pt_block_insert(&p->blocks, addr);
@@ -331,7 +330,6 @@ static void sample_gone(struct heap *heap, struct pt_heap_process *p, const stru
     if (!block)
         return; /* inherited through fork */
     if (!is_released && (!block->one_in || heap->sites.items[block->owner].size_class != PT_SITE_OF_OBJECTS)) {
-        p->samples_lost++;
         p->lost_bytes += pt_sample_weigh(block->size_bytes, e->process->heap_sample_bytes).bytes;
     }
     sample_forget(heap, p, e, block, is_released);

@@ -43,9 +43,9 @@ struct pt_heap_process {
     struct pt_heap_remap remap;
     struct pt_block_map blocks, samples;
     struct pt_heap_churn churn;
-    pt_u64 seen, unknown_frees;
+    pt_u64 seen;
     pt_u64 not_followed; /* blocks and samples that the tables had no room for: the level is a lower bound */
-    pt_u64 samples_seen, samples_lost;
+    pt_u64 samples_seen;
     double sampled_allocs, sampled_bytes, lost_bytes;
     struct pt_heap_growth growth;
     struct pt_peak_phase phase;

@@ -37,7 +37,6 @@ static void move_in(struct pt_tracer_thread *t, pt_u32 tid)
     area->start_ticks = pt_ticks_since(t->clock_base, now);
     t->random = now * 0x9e3779b97f4a7c15ull | 1;
     t->countdown = 0; /* the first allocation takes the slow path and draws a gap */
-    t->last_rollover = now;
     t->place_left = PT_PLACE_TICKS;
 }
 

@@ -128,7 +128,6 @@ struct publish {
     enum pt_buffer_id which;
     pt_u32 tid;
     pt_u32 slots;
-    int is_takeover;
 };
 
 static struct pt_buffer *buffer_of(struct pt_tracer_thread *t, enum pt_buffer_id which)
@@ -277,7 +276,7 @@ static pt_u32 slots_used(const struct pt_buffer *buffer, enum pt_buffer_id which
 
 void pt_rollover(struct pt_tracer_thread *t, enum pt_buffer_id which)
 {
-    struct publish p = {t, which, t->tid, slots_used(buffer_of(t, which), which), 0};
+    struct publish p = {t, which, t->tid, slots_used(buffer_of(t, which), which)};
     if (!pt_file_is_there(t)) {
         buffer_of(t, which)->cursor = buffer_of(t, which)->base;
         return;
@@ -290,7 +289,7 @@ void pt_rollover(struct pt_tracer_thread *t, enum pt_buffer_id which)
 void pt_rollover_dead(struct pt_tracer_thread *t, enum pt_buffer_id which, pt_u32 tid)
 {
     struct pt_buffer *buffer = buffer_of(t, which);
-    struct publish p = {t, which, tid, slots_used(buffer, which), 1};
+    struct publish p = {t, which, tid, slots_used(buffer, which)};
     publish_on_private_stack(&p);
     /* Records of an old generation that the next threads do not overwrite would look valid again when the generation
      * number wraps. Pages that were never written are left alone: touching each costs a page fault. */

@@ -14,7 +14,6 @@
 #include "heap_sample.h"
 
 #define REGIONS 64u
-#define REGION_BYTES (1u << 20)
 #define HEADER_BYTES 16u
 
 char pt_boot_arena[PT_BOOT_BYTES];

@@ -51,14 +51,15 @@ static pt_u64 offset_of(const Elf64_Phdr *segments, pt_u32 count, pt_u64 address
     return 0;
 }
 
-/* Runtimes that must be the first library, or have an allocator that must not be wrapped. */
 static int is_sanitizer(const char *library)
 {
-    static const char *const prefixes[] = {"libasan.so",        "libtsan.so",       "libhwasan.so",
-                                           "libclang_rt.asan",  "libclang_rt.tsan", "libclang_rt.msan",
-                                           "libclang_rt.hwasan"};
-    for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (pt_text_starts(library, prefixes[i]))
+    static const char *const names[] = {
+#define SANITIZER(name) name,
+#include "proftrace/sanitizers.def"
+#undef SANITIZER
+    };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (pt_text_starts(library, names[i]))
             return 1;
     return 0;
 }

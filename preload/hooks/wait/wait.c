@@ -26,7 +26,6 @@
 #define NS_PER_S 1000000000
 #define FOR_EVER (-1)
 #define UNKNOWN (-2)
-#define NO_STATUS 0xffffffffu
 
 /* ---- descriptors ---- */
 
@@ -153,12 +152,12 @@ static void handled(pt_u64 start, pt_u64 end, int ret)
 
 /* Programs that only want a child gone pass NULL. How it ended is known to nobody else then, so the kernel writes it to
  * the hook's own stack: the one argument that is not the caller's. A pointer of the caller stays, right or wrong. */
-#define TOLD(status) ((status) = (status) ? (status) : &(int){(int)NO_STATUS})
+#define TOLD(status) ((status) = (status) ? (status) : &(int){(int)PT_NO_WAIT_STATUS})
 #define TOLD_INFO(info) ((info) = (info) ? (info) : &(siginfo_t){0})
 
 static PT_NOINLINE void reaped(pt_u64 start, pt_u64 end, pid_t asked, const int *status, int options, pid_t ret)
 {
-    const pt_u32 told = ret > 0 ? (pt_u32)*status : NO_STATUS;
+    const pt_u32 told = ret > 0 ? (pt_u32)*status : PT_NO_WAIT_STATUS;
     if (ret > 0)
         pt_file_look(); /* the child may have truncated it */
     pt_spent(PT_EV_wait_child, start, end, -1, pt_result_and(ret, (pt_u32)asked), pt_words(told, (pt_u32)options));
@@ -181,7 +180,7 @@ static pt_u32 status_of(const siginfo_t *info)
     case CLD_CONTINUED:
         return 0xffff;
     default:
-        return NO_STATUS;
+        return PT_NO_WAIT_STATUS;
     }
 }
 
@@ -193,7 +192,7 @@ static PT_NOINLINE void reaped_by_id(pt_u64 start, pt_u64 end, idtype_t type, id
         pt_file_look();
     const pt_i32 result = has_child_info ? info->si_pid : pt_result(ret);
     pt_spent(PT_EV_wait_child, start, end, (pt_i32)type, pt_words((pt_u32)result, type == P_ALL ? ~0u : id),
-             pt_words(has_child_info ? status_of(info) : NO_STATUS, (pt_u32)options));
+             pt_words(has_child_info ? status_of(info) : PT_NO_WAIT_STATUS, (pt_u32)options));
 }
 
 /* ---- messages and semaphores between processes ---- */
