@@ -127,9 +127,24 @@ def check_file(root, path, problems):
                 problems.append(f"{path}:{line}: <{name}> belongs into {files}")
 
 
+def check_page(root, problems):
+    """docs/architecture.md names each folder of the table and each list: a newcomer looks there first."""
+    with open(os.path.join(root, "docs", "architecture.md"), encoding="utf-8") as file:
+        page = file.read()
+    for folder in MAY_INCLUDE:
+        name = folder.partition("/")[2]
+        if folder.startswith("analyzer/") and f"`{name}/`" not in page:
+            problems.append(f"docs/architecture.md does not say what {folder}/ owns")
+    for path in csource.own_files(root, ["include", "preload", "analyzer"], (".def",)):
+        folder, name = os.path.split(path)
+        if f"`{name}`" not in page and f"`{path}`" not in page and not re.fullmatch(r"preload/hooks/\w+", folder):
+            problems.append(f"docs/architecture.md does not say what follows from {path}")
+
+
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(HERE)
     problems = []
+    check_page(root, problems)
     paths = csource.own_files(root, ["include", "preload", "analyzer"], (".c", ".h", ".def"))
     for path in paths:
         check_file(root, path, problems)
