@@ -103,6 +103,37 @@ static void set_resources_from_launcher(struct pt_profile *profile, pt_u32 stage
     }
 }
 
+/* A process that was killed, or runs still, noted its time some while before: without a profile of it, it may have been
+ * at work in all of its life since. */
+static double most_cpu_ns(const struct pt_facts *facts, const struct pt_process *process, double noted_ns)
+{
+    const struct pt_thread *main_one = pt_main_thread(process);
+    if (process->state != PT_PROCESS_LIVE || (main_one && pt_facts_cpu_thread(facts, main_one)))
+        return noted_ns;
+    const pt_i64 end_ns = pt_process_end_is_open(process) ? process->gone_ns : process->end_ns;
+    return fmax(noted_ns, (double)(end_ns - process->start_ns) * (process->n_threads ? process->n_threads : 1));
+}
+
+/* The CPU time of all processes with a trace: what is known of it, and what it can be at most. */
+static void set_traced_cpu(struct pt_profile *profile, pt_u32 stage)
+{
+    const bool is_window = pt_session_is_window(profile->session);
+    double known_ns = 0, most_ns = 0;
+    for (pt_u32 i = 0; i < profile->session->n_processes && !is_window; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (pt_profile_stage_of(profile, process) != stage)
+            continue;
+        const double cpu_ns = pt_image_use(profile->facts, process).cpu_ns, noted_ns = isnan(cpu_ns) ? 0 : cpu_ns;
+        known_ns += noted_ns;
+        most_ns += most_cpu_ns(profile->facts, process, noted_ns);
+    }
+    const struct pt_value unknown = pt_unknown(pt_window_no_counters);
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.traced_s",
+                   is_window ? unknown : pt_real(known_ns / 1e9));
+    pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.traced_most_s",
+                   is_window ? unknown : pt_real(most_ns / 1e9));
+}
+
 static void set_resources(struct pt_profile *profile, pt_u32 stage)
 {
     static const char *const metrics[] = {"cpu.total_s", "cpu.avg_percent", "cpu.max_percent", "rss.max_bytes"};
@@ -134,7 +165,10 @@ static void set_capture(struct pt_profile *profile, pt_u32 stage)
         untraced += process->n_untraced;
     }
     pt_metrics_set(metrics, scope, "capture.calls", pt_integer(calls));
-    pt_metrics_set(metrics, scope, "capture.total", pt_integer(calls + allocs));
+    /* A program that only computes may well have allocated: in a window nobody knows. */
+    pt_metrics_set(metrics, scope, "capture.total",
+                   calls || !pt_session_is_window(profile->session) ? pt_integer(calls + allocs)
+                                                                    : pt_unknown(pt_window_no_counters));
     pt_metrics_set(metrics, scope, "capture.events", pt_integer(events));
     pt_metrics_set(metrics, scope, "capture.lost.events", pt_integer(lost));
     pt_metrics_set(metrics, scope, "capture.untraced", pt_integer(untraced));
@@ -144,6 +178,7 @@ void pt_derive_stage_totals(struct pt_profile *profile)
 {
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++) {
         set_resources(profile, stage);
+        set_traced_cpu(profile, stage);
         set_capture(profile, stage);
     }
 }

@@ -204,12 +204,16 @@ bool pt_rule_died_by_signal(struct pt_profile *profile, pt_i64 stage, struct pt_
 
 bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
+    const struct pt_session *session = profile->session;
     finding->always_shown = true;
     if (stage >= 0 && pt_stage_was_skipped(&profile->stages.items[stage]))
         return false;
+    /* Processes that were traced had ended before a window. */
+    if (session->n_before_window && (stage < 0 || !profile->stages.items[stage].root))
+        return false;
     if (stage < 0 || !profile->stages.items[stage].root) {
         const struct pt_run_untraced *untraced = untraced_of(profile, stage);
-        pt_finding_add_evidence(finding, "reason", pt_text(why_no_process(profile->session, untraced)));
+        pt_finding_add_evidence(finding, "reason", pt_text(why_no_process(session, untraced)));
         if (untraced)
             pt_finding_add_evidence(finding, "program", pt_text(untraced->path));
         return true;
@@ -219,7 +223,7 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
     const struct pt_process *root = profile->stages.items[stage].root;
     if (pt_profile_counters_missing(profile, (pt_u32)stage))
         return false;
-    const bool is_empty = !pt_value_number(pt_metrics_get(metrics, scope, "capture.total"));
+    const bool is_empty = pt_finding_number(finding, metrics, "capture.total") == 0; /* unknown is not empty */
     const bool no_heap = root->heap_mode != PT_HEAP_OFF && !root->heap->allocs && !root->heap->frees;
     /* A small program may well do without malloc; one with this much memory must have allocated it. */
     const bool holds_memory = (double)root->max_rss_bytes > 64 * MIB;
@@ -256,22 +260,19 @@ bool pt_rule_mostly_untraced(struct pt_profile *profile, pt_i64 stage, struct pt
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_process *starter = NULL;
-    double traced_s = 0;
-    for (pt_u32 i = 0; stage >= 0 && i < profile->session->n_processes; i++) {
+    for (pt_u32 i = 0; stage >= 0 && !starter && i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
-        if (pt_profile_stage_of(profile, process) != (pt_u32)stage)
-            continue;
-        traced_s += process->state == PT_PROCESS_EXECED ? 0 : (double)process->cpu_ns / 1e9;
-        starter = !starter && process->n_untraced ? process : starter;
+        if (pt_profile_stage_of(profile, process) == (pt_u32)stage && process->n_untraced)
+            starter = process;
     }
     const double total_s = pt_finding_number(finding, metrics, "cpu.total_s");
-    if (!starter || !(traced_s < 0.5 * total_s) || total_s < 0.1)
+    const double most_s = pt_finding_number(finding, metrics, "cpu.traced_most_s");
+    if (!starter || !(most_s < 0.5 * total_s) || total_s < 0.1)
         return false;
     finding->always_shown = true;
     pt_finding_add_evidence(finding, "program", pt_text(starter->untraced[0].path));
     pt_finding_add_evidence(finding, "reason", pt_text(starter->untraced[0].reason));
-    pt_finding_add_metrics(finding, metrics, "untraced:capture.untraced cpu_s:cpu.total_s");
-    pt_finding_add_evidence(finding, "traced_cpu_s", pt_real(traced_s));
+    pt_finding_add_metrics(finding, metrics, "untraced:capture.untraced cpu_s:cpu.total_s traced_cpu_s:cpu.traced_s");
     return true;
 }
 

@@ -47,6 +47,16 @@ for i in range(5):
     os.write(out, b"goes on")
 """
 
+# The library sees calls at its start only: a static program, which cannot be traced, and then it computes.
+COMPUTES = """
+import os, subprocess, sys, time
+subprocess.run(["/sbin/ldconfig", "-p"], stdout=subprocess.DEVNULL)
+end = time.monotonic() + float(sys.argv[1])
+os.write(1, b"computes\\n")
+while time.monotonic() < end: pass
+os._exit(0)
+"""
+
 
 class Since(LauncherCase):
     def report(self, *options):
@@ -145,6 +155,32 @@ class Since(LauncherCase):
         self.assertEqual(rows["write"]["calls"], log["writes"] + 1)
         shown = self.proftrace("report", "run", "--since", "4s").stdout.decode()
         self.assertRegex(" ".join(shown.split()), r"\AA window, the last 4\.00 s, from \S+ s after its start on\.")
+
+    def rules(self, *options):
+        return [finding["rule"] for finding in self.report(*options)["findings"]]
+
+    def test_of_a_program_that_only_computes(self):
+        """No call in the window, and what was allocated in it is not known: that is no empty capture."""
+        os.mkdir(os.path.join(self.folder, "run"), 0o700)
+        environment = clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_SESSION=os.path.join(self.folder, "run"))
+        process = subprocess.Popen([sys.executable, "-c", COMPUTES, "60"], cwd=self.folder, env=environment, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(self.end_computing, process)
+        process.stdout.readline()
+        time.sleep(1.5)
+        self.assertNotIn("nothing_captured", self.rules("--since", "1s"))
+
+    @staticmethod
+    def end_computing(process):
+        process.kill()
+        process.wait()
+
+    def test_of_one_that_once_ran_an_untraced_program(self):
+        """Whose CPU time the window's is, is not known: not that of the untraced program."""
+        done = self.proftrace("run", "--no-report", "-o", "run", "--interval", "100", "--", sys.executable, "-c", COMPUTES, "2.5", text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.report()["trace_quality"]["untraced"], 1)
+        self.assertNotIn("mostly_untraced", self.rules("--since", "1.5s"))
 
     def test_exports(self):
         done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", PROGRAM, "2.5", text=True)

@@ -477,8 +477,10 @@ static const struct {
     /* the capture itself */
     {"nothing_captured", {{"capture.total", 0}}, 5},
     {"died_by_signal", {{"deaths.processes", 1}}, 0},
-    {"mostly_untraced", {{"process.untraced", 1}, {"process.cpu_s", 1}, {"cpu.total_s", 10}}, 1.9},
-    {"mostly_untraced", {{"process.cpu_s", 1}, {"cpu.total_s", 10}, {"process.untraced", 1}}, 0},
+    {"mostly_untraced", {{"process.untraced", 1}, {"cpu.traced_most_s", 1}, {"cpu.total_s", 10}}, 1.9},
+    {"mostly_untraced", {{"cpu.traced_most_s", 1}, {"cpu.total_s", 10}, {"process.untraced", 1}}, 0},
+    {"mostly_untraced", {{"process.untraced", 1}, {"cpu.total_s", 10}, {"cpu.traced_most_s", 1}}, NAN},
+    {"nothing_captured", {{"capture.total", 0}}, NAN},
     {"trace_cut_short", {{"process.truncated", 1}}, 0},
     {"events_lost", {{"capture.events", 7}, {"capture.lost.events", 3}}, 0},
     {"gpu_data_incomplete", {{"gpu.missing_percent", 2}}, 0.05},

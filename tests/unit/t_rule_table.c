@@ -39,8 +39,6 @@ static bool set_of_process(struct pt_process *process, const char *name, double 
         process->n_untraced = (pt_u32)value, process->untraced = &program;
     else if (!strcmp(name, "process.truncated"))
         process->quality.truncated = value != 0;
-    else if (!strcmp(name, "process.cpu_s"))
-        process->cpu_ns = (pt_u64)(value * 1e9);
     else
         return false;
     return true;
@@ -266,6 +264,14 @@ static bool set_of_reader(struct pt_profile *profile, const char *name, double v
     return true;
 }
 
+/* Without what a rule complains about; if that is said of the capture, it is unknown until it is set. */
+static void set_what_all_have(struct pt_profile *profile, const char *first)
+{
+    if (strcmp(first, "capture.total") != 0)
+        pt_metrics_set(&profile->metrics, pt_scope_stage(0), "capture.total", pt_integer(5));
+    pt_metrics_set(&profile->metrics, pt_scope_stage(0), "gpu.source", pt_text("cupti"));
+}
+
 /* A stage of one process that ran for ten seconds. */
 static bool fires(const char *rule, const struct figure *figures, double last)
 {
@@ -279,8 +285,7 @@ static bool fires(const char *rule, const struct figure *figures, double last)
     static const struct pt_heap_totals heap = {.allocs = 5};
     process.heap = &heap;
     pt_stages_build(&profile.stages, &session, NULL);
-    pt_metrics_set(&profile.metrics, pt_scope_stage(0), "capture.total", pt_integer(5));
-    pt_metrics_set(&profile.metrics, pt_scope_stage(0), "gpu.source", pt_text("cupti"));
+    set_what_all_have(&profile, figures[0].metric);
     for (size_t i = 0; figures[i].metric; i++) {
         const double value = figures[i + 1].metric ? figures[i].value : last;
         if (!isnan(value) && !set_of_process(&process, figures[i].metric, value) &&

@@ -65,7 +65,8 @@ static struct below *look_below(struct pt_children *children)
         struct pt_process *process = session->processes[i];
         struct below *own = &all[i];
         own->last = own->last ? own->last : process;
-        own->cpu_ns += process->state == PT_PROCESS_EXECED ? 0 : (double)process->cpu_ns;
+        const double cpu_ns = pt_image_use(children->facts, process).cpu_ns;
+        own->cpu_ns += isnan(cpu_ns) ? 0 : cpu_ns; /* without it the gain is no more than it may be at most */
         own->queued_ns += queued_ns(children, process);
         if (!process->previous_image && !pt_is_worker(process))
             own->name = name_of(children, own->last);
