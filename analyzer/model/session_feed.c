@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * session_feed.c - Owns: which blocks of a session are merged, and what their damage adds to the quality
- * figures. Threads: one.
+ * session_feed.c - Owns: which blocks of a session are merged, what their damage adds to the quality figures, and what
+ * the feed of a window begins with. Threads: one.
  */
 #include "session_feed.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "merge/merge.h"
+#include "util/mem.h"
 #include "util/vec.h"
 #include "session_data.h"
 #include "threads.h"
@@ -102,6 +103,56 @@ static void add_slot(struct sources *sources, struct pt_process *process, const 
     }
 }
 
+/* ---- a window ---- */
+
+/* What holds on since before the window, then its events. */
+struct window_feed {
+    struct pt_feed feed; /* first */
+    struct pt_feed *events;
+    const struct pt_session *session;
+    struct pt_filter filter;
+    pt_u32 next_state;
+};
+
+static bool passes(const struct pt_filter *filter, const struct pt_event *state)
+{
+    const struct pt_decode_source limits = {.categories = filter->categories,
+                                            .long_categories = filter->long_categories,
+                                            .min_duration_ns = filter->min_duration_ns};
+    return wanted(state->process, filter) && (!filter->process || filter->process == state->process) &&
+           (!filter->thread || filter->thread->slot == state->thread->slot) &&
+           (!filter->until_ns || state->start_ns < filter->until_ns) && state->start_ns >= filter->from_ns &&
+           !pt_is_left_out(&limits, state->desc->category, state->duration_ns);
+}
+
+static int next_of_window(struct pt_feed *self, struct pt_event *ret_event, struct pt_error *err)
+{
+    struct window_feed *window = (struct window_feed *)self;
+    while (window->next_state < window->session->n_states) {
+        *ret_event = window->session->states[window->next_state++];
+        if (passes(&window->filter, ret_event))
+            return 1;
+    }
+    return window->events->next(window->events, ret_event, err);
+}
+
+static void close_window(struct pt_feed *self)
+{
+    struct window_feed *window = (struct window_feed *)self;
+    window->events->close(window->events);
+    free(window);
+}
+
+static struct pt_feed *begin_with_states(const struct pt_session *session, const struct pt_filter *filter,
+                                         struct pt_feed *events)
+{
+    if (!session->n_states)
+        return events;
+    struct window_feed *window = pt_malloc(sizeof *window);
+    *window = (struct window_feed){{next_of_window, close_window}, events, session, *filter, 0};
+    return &window->feed;
+}
+
 struct pt_feed *pt_session_feed(struct pt_session *session, const struct pt_filter *filter, struct pt_error *err)
 {
     const struct pt_filter narrowed = within_window(session, filter);
@@ -119,5 +170,6 @@ struct pt_feed *pt_session_feed(struct pt_session *session, const struct pt_filt
             if (wanted_slot(&p->file->slots.items[s], filter))
                 add_slot(&sources, p, &p->file->slots.items[s], filter);
     }
-    return pt_merge_new(sources.items, sources.n, &owner, filter);
+    struct pt_feed *events = pt_merge_new(sources.items, sources.n, &owner, filter);
+    return session->window_from_ns > 0 ? begin_with_states(session, filter, events) : events;
 }

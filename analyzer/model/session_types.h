@@ -166,8 +166,10 @@ struct pt_session {
     pt_i64 duration_ns;            /* last end of any process */
     struct pt_process **processes; /* by start time, ties by pid */
     pt_u32 n_processes;
-    pt_i64 window_from_ns;     /* only what lies behind it is shown: see window.h; 0 = all */
-    pt_u32 n_before_window;    /* processes that had ended by then, behind the others */
+    pt_i64 window_from_ns;   /* only what lies behind it is shown: see window.h; 0 = all */
+    pt_u32 n_before_window;  /* processes that had ended by then, behind the others */
+    struct pt_event *states; /* of a window: what was noted before it and holds on; each feed begins with them */
+    pt_u32 n_states;
     struct pt_quality quality; /* sum */
     char **notes; /* sentences that say how far to trust it: clocks joined by guess, foreign files skipped ... */
     pt_u32 n_notes;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the totals of a window, by the same rule as the library's: pt_totals_add. Threads: one, when a run is opened.
+ * Owns: the totals of a window, by the same rule as the library's: pt_totals_add; what was noted before it and holds
+ * on. Threads: one, when a run is opened.
  * Never: takes a counter of a whole life for one of a window.
  */
 #include "window.h"
@@ -74,6 +75,71 @@ static int sum_up(struct pt_session *session, struct summing *summing, struct pt
     return got;
 }
 
+/* ---- what was noted before and holds on ---- */
+
+/* Of a process: more is damage. */
+enum { MOST_STATES = 256 };
+
+struct states {
+    PT_VEC(struct pt_event);
+};
+
+static pt_u64 n_states(const struct pt_totals_by_kind *totals)
+{
+    return pt_totals_of(totals, PT_KIND_gpu_device)->calls + pt_totals_of(totals, PT_KIND_gpu_tracing)->calls;
+}
+
+/* A later one about the same thing replaces it. */
+static void keep_state(struct states *states, size_t first, const struct pt_event *event)
+{
+    const bool is_of_device = event->desc->kind == PT_KIND_gpu_device;
+    for (size_t i = first; i < states->n; i++) {
+        struct pt_event *known = &states->items[i];
+        if (known->desc != event->desc || (is_of_device && known->tag != event->tag))
+            continue;
+        *known = known->start_ns <= event->start_ns ? *event : *known;
+        return;
+    }
+    if (states->n - first < MOST_STATES)
+        pt_vec_push(states, *event);
+}
+
+/* They are few, and mostly among the first events of a thread: the others need not be read. */
+static int find_states_of(struct pt_session *session, const struct pt_thread *thread, pt_i64 from_ns,
+                          struct states *states, size_t first, struct pt_error *err)
+{
+    const struct pt_filter filter = {.categories = PT_CATEGORY_GPU,
+                                     .until_ns = from_ns,
+                                     .process = thread->process,
+                                     .thread = thread,
+                                     .as_stored = true};
+    PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, &filter, err);
+    struct pt_event event;
+    int got = feed ? 0 : -1;
+    for (pt_u64 left = n_states(thread->totals); feed && left && (got = feed->next(feed, &event, err)) > 0;)
+        if (event.thread == thread &&
+            (event.desc->kind == PT_KIND_gpu_device || event.desc->kind == PT_KIND_gpu_tracing)) {
+            keep_state(states, first, &event);
+            left--;
+        }
+    return got < 0 ? -1 : 0;
+}
+
+static int find_states(struct pt_session *session, pt_i64 from_ns, struct states *states, struct pt_error *err)
+{
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        const size_t first = states->n;
+        for (pt_u32 j = 0; n_states(process->totals) && j < process->n_threads; j++)
+            if (n_states(process->threads[j].totals) &&
+                find_states_of(session, &process->threads[j], from_ns, states, first, err) < 0)
+                return -1;
+    }
+    for (size_t i = 0; i < states->n; i++)
+        states->items[i].start_ns = from_ns;
+    return 0;
+}
+
 /* ---- processes ---- */
 
 static void cut_process(struct pt_process *process, const struct summing *summing, pt_i64 from_ns)
@@ -145,9 +211,13 @@ int pt_session_window(struct pt_session *session, pt_i64 from_ns, struct pt_erro
     struct summing summing = {0};
     if (from_ns <= 0)
         return 0; /* the run is not older than that */
-    session->window_from_ns = from_ns;
+    struct states states = {0};
     drop_ended(session, from_ns);
-    const int summed = sum_up(session, &summing, err);
+    const int found = find_states(session, from_ns, &states, err);
+    session->window_from_ns = from_ns;
+    const int summed = found < 0 ? found : sum_up(session, &summing, err);
+    session->states = states.items;
+    session->n_states = (pt_u32)states.n;
     for (pt_u32 i = 0; i < session->n_processes; i++)
         cut_process(session->processes[i], &summing, from_ns);
     pt_map_fini(&summing.places);

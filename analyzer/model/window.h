@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * window.h - a session cut to its last seconds: what lies before is as if it had never been recorded.
+ * window.h - a session cut to its last seconds: what lies before is as if it had never been recorded, but for what
+ * holds on: which devices a process has, and how they are seen.
  */
 #ifndef PT_MODEL_WINDOW_H
 #define PT_MODEL_WINDOW_H

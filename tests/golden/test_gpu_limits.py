@@ -23,9 +23,9 @@ class Story:
     def __init__(self):
         self.heads, self.events, self.n_calls = [], [], 0
 
-    def process(self, pid, start_s, end_s, tids=()):
+    def process(self, pid, start_s, end_s, tids=(), state="exited exit_status=0"):
         self.heads.append(
-            f'process {pid} ppid=1 uid=1000 trace_id={pid:#x} start={start_s:.9f} end={end_s:.9f} state=exited exit_status=0 heap=off '
+            f'process {pid} ppid=1 uid=1000 trace_id={pid:#x} start={start_s:.9f} end={end_s:.9f} state={state} heap=off '
             f'cpu_ns=1000000 max_rss_bytes=1048576 boot="b" host="h1" stage="train" comm="train" exe="/usr/bin/train" cwd="/" argc=1 argv=["train"]')
         for slot, tid in enumerate((pid, GPU, *tids)):
             self.heads.append(f"thread {pid}/{tid} slot={slot} life=1 start={start_s:.9f}")
@@ -50,7 +50,7 @@ class Story:
         self.event(at_s, f"{pid}/{GPU}", f'cuda_call class=1 result=0 name="cudaLaunchKernel" correlation={correlation} tid={pid}', 0.0001)
         self.kernel(at_s + 0.0002, pid, correlation, "64,1,1 256,1,1 32 0+0", took_s)
 
-    def report(self, damage=lambda run: None):
+    def report(self, damage=lambda run: None, options=()):
         with tempfile.TemporaryDirectory() as folder:
             story, run = os.path.join(folder, "story.pt.txt"), os.path.join(folder, "run")
             os.mkdir(run)
@@ -59,7 +59,7 @@ class Story:
                 file.write("\n".join(["proftrace-text 1 start_realtime_ns=1705320000000000000", *self.heads, *lines]) + "\n")
             subprocess.run([PROFTRACE, "assemble", story, "-o", run], check=True)
             damage(run)
-            out = subprocess.run([PROFTRACE, "report", run, "--format", "json"], check=True, stdout=subprocess.PIPE).stdout
+            out = subprocess.run([PROFTRACE, "report", run, "--format", "json", *options], check=True, stdout=subprocess.PIPE).stdout
         return json.loads(out)
 
 
@@ -90,6 +90,43 @@ class Holes(unittest.TestCase):
         self.assertEqual(gpu.get("not_seen", []), [], "it was not given away")
         imported = sum(cause["seconds"] for cause in device["idle_causes"] if "mport" in cause["cause"])
         self.assertLess(imported, 0.6 * device["idle_s"])
+
+
+class Window(unittest.TestCase):
+    """What is said once, when CUDA starts, holds in a window of the end."""
+
+    def test_of_four_ranks(self):
+        """Each sees one GPU, which it calls 0: they are four. None of them ended by itself."""
+        story = Story()
+        for rank in range(4):
+            pid = 100 + rank
+            story.process(pid, 0, 10, state="live")
+            story.event(0.1, f"{pid}/{pid}", 'gpu_tracing state=1 reason="CUPTI 12"')
+            story.device(0.2, pid, f"GPU-{rank}")
+            story.memory(0.3, pid, 20 * GIB)
+            for i in range(10):
+                story.launched(1 + i * 0.9, pid, i + 1, 0.1)
+            story.memory(9.5, pid, 64 << 20)
+        whole, window = (story.report(options=options)["stages"][0]["gpu"] for options in ((), ("--since", "3s")))
+        for gpu, kernels in ((whole, 10), (window, 3)):
+            self.assertEqual([(device["id"], device["name"], device["kernels_calls"]) for device in gpu["devices"]],
+                             [(rank, "NVIDIA H200", kernels) for rank in range(4)])
+            self.assertIn("a process ended otherwise than by exit", gpu["reason"])
+            self.assertEqual(gpu["source"], "cupti")
+        self.assertEqual(whole["memory"][0]["peak_bytes"], 20 * GIB + (64 << 20))
+        for key in ("memory", "memory_over_time", "pools"):
+            with self.subTest(key=key):
+                self.assertIsNone(window[key])
+                self.assertIn("not known of a window", window[f"{key}_reason"])
+
+    def test_calls_seen_by_wrappers(self):
+        story = Story()
+        story.process(100, 0, 10)
+        story.event(0.1, "100/100", 'gpu_tracing state=2 reason="no libcupti"')
+        for at_s in (2, 8):
+            story.event(at_s, "100/100", 'cuda_launch result=0 name="train" config="1,1,1 1,1,1 1 0+0" stream=0x0', 0.001)
+        gpu = story.report(options=("--since", "3s"))["stages"][0]["gpu"]
+        self.assertIn("(no libcupti)", gpu["reason"])
 
 
 class Memory(unittest.TestCase):

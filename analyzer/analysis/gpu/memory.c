@@ -3,7 +3,8 @@
  * Memory of GPUs by the allocations that CUPTI recorded: how much of which kind, in which pool, when.
  *
  * Threads: one. State: a level per kind, pool and device, with a fixed number of buckets over the life of the stage.
- * Never: counts a process's memory after its end: the next process on that GPU would seem to fill it.
+ * Never: counts a process's memory after its end: the next process on that GPU would seem to fill it; shows a level of
+ * a window: what was allocated before it is not known there.
  */
 #include "memory.h"
 
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "proftrace/payloads.h"
+#include "model/window.h"
 #include "levels.h"
 
 static const char *kind_name(pt_u32 kind)
@@ -204,6 +206,8 @@ static void begin(struct pt_gpu *gpu, const struct pt_event *e)
 
 void pt_gpu_memory_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
+    if (pt_session_is_window(gpu->profile->session))
+        return;
     begin(gpu, e);
     const struct place place = place_of(gpu, e);
     if (e->desc->kind == PT_KIND_gpu_memory)
@@ -219,7 +223,7 @@ void pt_gpu_memory_wrapped(struct pt_gpu *gpu, const struct pt_event *e)
     const struct pt_ev_cuda_memory *call = pt_event_as(e, cuda_memory);
     const pt_u32 kind = (pt_u32)e->tag >> 8;
     struct pt_gpu_holding *holding;
-    if (e->result < 0 || !call->addr)
+    if (e->result < 0 || !call->addr || pt_session_is_window(gpu->profile->session))
         return;
     begin(gpu, e);
     const pt_u64 key = pt_hash_pair(call->addr, e->process->index) | 1;

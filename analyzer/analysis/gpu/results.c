@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "proftrace/events.h"
+#include "model/window.h"
 #include "profile/first_rank.h"
 #include "util/whole.h"
 #include "info.h"
@@ -269,7 +270,9 @@ static void set_memory(struct pt_gpu *gpu, pt_u32 stage)
         most_bytes = peak;
         of_bytes = (double)device->memory_bytes;
     }
-    const struct pt_value none = pt_unknown("no allocation, or no device, was described");
+    const struct pt_value none =
+        pt_unknown(pt_session_is_window(gpu->profile->session) ? pt_window_no_counters
+                                                               : "no allocation, or no device, was described");
     set(gpu, stage, "gpu.memory.peak_percent", isnan(most_percent) ? none : pt_real(most_percent));
     set(gpu, stage, "gpu.memory.peak.bytes", isnan(most_percent) ? none : pt_integer(pt_whole(most_bytes)));
     set(gpu, stage, "gpu.memory.of.bytes", isnan(most_percent) ? none : pt_integer(pt_whole(of_bytes)));

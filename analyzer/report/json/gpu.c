@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "model/window.h"
 #include "profile/views.h"
 #include "value.h"
 
@@ -75,6 +76,14 @@ static void put_memory_over_time(const struct pt_report_json *r, pt_u32 stage)
     pt_json_end(r->json);
 }
 
+/* Levels need what was allocated before a window. */
+static void put_no_memory(const struct pt_report_json *r)
+{
+    static const char *const keys[] = {"memory", "pools", "memory_over_time"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        pt_json_value(r->json, keys[i], PT_SHOW_BYTES, pt_unknown(pt_window_no_counters));
+}
+
 void pt_json_gpu(const struct pt_report_json *r, pt_u32 stage)
 {
     const struct pt_metrics *metrics = &r->profile->metrics;
@@ -91,5 +100,7 @@ void pt_json_gpu(const struct pt_report_json *r, pt_u32 stage)
             pt_json_table(r->json, pt_table_views[view].key, table, pt_table_views[view].most);
     }
     put_memory_over_time(r, stage);
+    if (pt_session_is_window(r->profile->session))
+        put_no_memory(r);
     pt_json_end(r->json);
 }
