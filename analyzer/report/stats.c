@@ -61,8 +61,15 @@ struct thread_row {
     pt_u32 pid, tid;
     const char *comm;
     double total_s;
-    pt_u64 io_calls, io_bytes, other_calls, stdio_calls, allocs, alloc_bytes, frees;
+    pt_u64 io_calls, io_bytes, other_calls, stdio_calls;
+    struct pt_value allocs, alloc_bytes, frees;
 };
+
+static struct pt_value heap_count(const struct pt_thread *thread, pt_u64 count)
+{
+    const char *why = pt_process_why_no_heap(thread->process);
+    return why ? pt_unknown(why) : pt_integer(count);
+}
 
 static void add_thread(struct pt_table *table, const struct thread_sum *t)
 {
@@ -75,9 +82,9 @@ static void add_thread(struct pt_table *table, const struct thread_sum *t)
                             .io_bytes = t->io.bytes,
                             .other_calls = t->meta.calls,
                             .stdio_calls = t->stdio.calls,
-                            .allocs = t->thread->heap_allocs,
-                            .alloc_bytes = t->thread->heap_bytes,
-                            .frees = t->thread->heap_frees,
+                            .allocs = heap_count(t->thread, t->thread->heap_allocs),
+                            .alloc_bytes = heap_count(t->thread, t->thread->heap_bytes),
+                            .frees = heap_count(t->thread, t->thread->heap_frees),
                         });
 }
 

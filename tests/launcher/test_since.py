@@ -82,6 +82,9 @@ class Since(LauncherCase):
         # What has no times is null, with the reason.
         self.assertIsNone(process["heap"]["allocs"])
         self.assertIn("not known of a window", process["heap"]["allocs_reason"])
+        time_of_stage = report["stages"][0]["time"]
+        self.assertIsNone(time_of_stage["heap_s"])
+        self.assertIn("not known of a window", time_of_stage["heap_s_reason"])
         self.assertTrue([note for note in report["trace_quality"]["notes"] if note.startswith("a window: the last ")])
 
     def test_of_a_run_that_has_ended(self):
@@ -152,6 +155,9 @@ class Since(LauncherCase):
         self.assertIsNone(report["stages"][0]["cpu_percent_avg"])
         stats = json.loads(self.proftrace("stats", "run", "--since", "4s", "--json").stdout)
         rows = {row["call"]: row for row in stats["stages"][0]["calls"]}
+        (thread,) = json.loads(self.proftrace("stats", "run", "--by", "thread", "--since", "4s", "--json").stdout)["stages"][0]["threads"]
+        self.assertEqual([thread["allocs"], thread["alloc_bytes"], thread["frees"]], [None] * 3)
+        self.assertIn("not known of a window", thread["allocs_reason"])
         self.assertEqual(rows["write"]["calls"], log["writes"] + 1)
         shown = self.proftrace("report", "run", "--since", "4s").stdout.decode()
         self.assertRegex(" ".join(shown.split()), r"\AA window, the last 4\.00 s, from \S+ s after its start on\.")

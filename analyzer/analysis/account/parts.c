@@ -63,6 +63,8 @@ static const char *why_unknown(const struct pt_process *process, enum pt_time_pa
         return reason_of_layers(off, unknown);
     if (part == PT_PART_heap && process->heap_mode == PT_HEAP_OFF)
         return "not recorded: the heap was switched off (PROFTRACE_HEAP=off)";
+    if (part == PT_PART_heap)
+        return pt_process_why_no_heap(process); /* calls that were not counted would take no time */
     if (part == PT_PART_gil_wait && !pt_process_knows_gil(process))
         return "the trace does not say where the GIL lies; part of locks";
     return NULL;
