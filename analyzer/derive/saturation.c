@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "model/window.h"
+
 /* Of one page fault: the trap, a page that is cleared and mapped, and its way back; measured on virtual machines, where
  * it is dearest. Of one machine it was 5.3 us at times. */
 #define MINOR_FAULT_S 2.5e-6
@@ -73,11 +75,23 @@ static void set_cpus(struct pt_profile *profile, pt_u32 stage, double wall_s)
     pt_stage_set_number(profile, stage, "cpu.throttled.cost_s", at_most(most_s, throttled_s + queued_s), not_sampled);
 }
 
+/* Of the stage; of a window those that started in it. */
+static double processes_started(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_session *session = profile->session;
+    pt_u32 n = 0;
+    if (!pt_session_is_window(session))
+        return profile->stages.items[stage].n_processes;
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        n += pt_profile_stage_of(profile, session->processes[i]) == stage &&
+             session->processes[i]->start_ns > session->window_from_ns;
+    return n;
+}
+
 /* Without those of starting and tracing the stage's processes. */
 static double own_faults(const struct pt_profile *profile, pt_u32 stage, const char *metric, double of_a_process)
 {
-    const double faults =
-        pt_stage_number(profile, stage, metric) - of_a_process * profile->stages.items[stage].n_processes;
+    const double faults = pt_stage_number(profile, stage, metric) - of_a_process * processes_started(profile, stage);
     return faults < 0 ? 0 : faults;
 }
 
@@ -141,7 +155,7 @@ static double device_bytes(const struct pt_profile *profile, pt_u32 stage)
     const double write_bytes = pt_stage_number(profile, stage, "resource.disk_write_bytes.last");
     if (isnan(read_bytes) && isnan(write_bytes))
         return NAN;
-    const double trace_bytes = PROCESS_TRACE_BYTES * profile->stages.items[stage].n_processes +
+    const double trace_bytes = PROCESS_TRACE_BYTES * processes_started(profile, stage) +
                                EVENT_BYTES * pt_stage_number_or_0(profile, stage, "capture.events");
     return (isnan(read_bytes) ? 0 : read_bytes) + (isnan(write_bytes) ? 0 : fmax(write_bytes - trace_bytes, 0));
 }

@@ -170,7 +170,8 @@ static void set_capture(struct pt_profile *profile, pt_u32 stage)
                    calls || !pt_session_is_window(profile->session) ? pt_integer(calls + allocs)
                                                                     : pt_unknown(pt_window_no_counters));
     pt_metrics_set(metrics, scope, "capture.events", pt_integer(events));
-    pt_metrics_set(metrics, scope, "capture.lost.events", pt_integer(lost));
+    pt_metrics_set(metrics, scope, "capture.lost.events",
+                   lost && pt_session_is_window(profile->session) ? pt_unknown(pt_window_no_losses) : pt_integer(lost));
     pt_metrics_set(metrics, scope, "capture.untraced", pt_integer(untraced));
 }
 

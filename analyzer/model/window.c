@@ -20,10 +20,13 @@
 
 const char pt_window_no_counters[] = "counted over the whole life of a process: not known of a window";
 
+const char pt_window_no_losses[] = "events of the run were lost: which of them were of the window is not known";
+
 /* ---- totals ---- */
 
 struct sums {
     struct pt_totals of_kind[PT_KIND__COUNT];
+    pt_u64 n_events;
 };
 
 /* By address of a thread or a process. */
@@ -58,9 +61,17 @@ static const struct pt_totals_by_kind *taken(const struct summing *summing, cons
     return pt_totals_keep(arena, totals);
 }
 
-static int sum_up(struct pt_session *session, struct summing *summing, struct pt_error *err)
+static pt_u64 n_events(const struct summing *summing, const struct pt_process *process)
 {
-    PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, &(struct pt_filter){0}, err);
+    const uint64_t *place = pt_map_find(&summing->places, (pt_u64)(uintptr_t)process);
+    return place ? summing->all.items[*place - 1]->n_events : 0;
+}
+
+/* Heap events are in the trace, too, but say nothing without what came before. */
+static int sum_up(struct pt_session *session, pt_i64 from_ns, struct summing *summing, struct pt_error *err)
+{
+    const struct pt_filter filter = {.from_ns = from_ns, .cuts = true};
+    PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, &filter, err);
     struct pt_event event;
     int got;
     if (!feed)
@@ -68,7 +79,11 @@ static int sum_up(struct pt_session *session, struct summing *summing, struct pt
     while ((got = feed->next(feed, &event, err)) > 0) {
         const pt_u32 kind = event.desc->kind;
         const pt_u64 ns = (pt_u64)event.duration_ns;
-        pt_totals_add(&sums_of(summing, event.process)->of_kind[kind], event.desc, event.payload, ns);
+        struct sums *of_process = sums_of(summing, event.process);
+        of_process->n_events++;
+        if (event.desc->category == PT_CATEGORY_HEAP)
+            continue;
+        pt_totals_add(&of_process->of_kind[kind], event.desc, event.payload, ns);
         if (event.thread)
             pt_totals_add(&sums_of(summing, event.thread)->of_kind[kind], event.desc, event.payload, ns);
     }
@@ -142,6 +157,15 @@ static int find_states(struct pt_session *session, pt_i64 from_ns, struct states
 
 /* ---- processes ---- */
 
+static void drop_untraced(struct pt_process *process, pt_i64 from_ns)
+{
+    pt_u32 n = 0;
+    for (pt_u32 i = 0; i < process->n_untraced; i++)
+        if (process->untraced[i].at_ns >= from_ns)
+            process->untraced[n++] = process->untraced[i];
+    process->n_untraced = n;
+}
+
 static void cut_process(struct pt_process *process, const struct summing *summing, pt_i64 from_ns)
 {
     static const struct pt_heap_totals no_heap;
@@ -158,6 +182,8 @@ static void cut_process(struct pt_process *process, const struct summing *summin
         process->start_ns = from_ns;
     }
     process->totals = taken(summing, process, &data->arena);
+    process->quality.events = n_events(summing, process);
+    drop_untraced(process, from_ns);
     process->heap = &no_heap;
     process->heap_unknown = pt_window_no_counters;
     process->cpu_ns = process->max_rss_bytes = 0;
@@ -214,12 +240,15 @@ int pt_session_window(struct pt_session *session, pt_i64 from_ns, struct pt_erro
     struct states states = {0};
     drop_ended(session, from_ns);
     const int found = find_states(session, from_ns, &states, err);
+    const int summed = found < 0 ? found : sum_up(session, from_ns, &summing, err);
     session->window_from_ns = from_ns;
-    const int summed = found < 0 ? found : sum_up(session, &summing, err);
     session->states = states.items;
     session->n_states = (pt_u32)states.n;
-    for (pt_u32 i = 0; i < session->n_processes; i++)
+    session->quality.events = 0;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
         cut_process(session->processes[i], &summing, from_ns);
+        session->quality.events = pt_sum(session->quality.events, session->processes[i]->quality.events);
+    }
     pt_map_fini(&summing.places);
     for (size_t i = 0; i < summing.all.n; i++)
         free(summing.all.items[i]);

@@ -17,6 +17,8 @@ int pt_session_window(struct pt_session *session, pt_i64 from_ns, struct pt_erro
 
 /* Why something is not known of a window. */
 extern const char pt_window_no_counters[];
+/* ... and how many events of it were lost. */
+extern const char pt_window_no_losses[];
 
 static inline bool pt_session_is_window(const struct pt_session *session)
 {

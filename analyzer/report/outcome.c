@@ -205,3 +205,8 @@ struct pt_value pt_report_window(const struct pt_profile *profile, struct pt_are
              pt_fmt_duration(session->window_from_ns).text);
     return text_in(arena, text);
 }
+
+struct pt_value pt_report_lost(const struct pt_session *session, pt_u64 events)
+{
+    return events && pt_session_is_window(session) ? pt_unknown(pt_window_no_losses) : pt_integer(events);
+}

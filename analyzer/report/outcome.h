@@ -34,6 +34,9 @@ struct pt_value pt_report_process_exit(const struct pt_process *process, struct 
 /* It is known to have ended badly: one that runs another program, or still runs, has not. */
 bool pt_report_process_failed(const struct pt_process *process);
 
+/* A count of events that were lost: of a window it is not known, unless none of the run were. */
+struct pt_value pt_report_lost(const struct pt_session *session, pt_u64 events);
+
 /* The words of a stage's command, secrets masked; ending with NULL. Empty if it is not known. */
 const char **pt_report_stage_command(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);
 /* The same for any arguments; `argc` may be larger than there are. */

@@ -82,6 +82,11 @@ class Since(LauncherCase):
         # What has no times is null, with the reason.
         self.assertIsNone(process["heap"]["allocs"])
         self.assertIn("not known of a window", process["heap"]["allocs_reason"])
+        events = report["trace_quality"]["events"]
+        calls = log["reads"] + log["writes"] + 1 + 3  # sleeps
+        self.assertEqual(process["events"]["recorded"], events)
+        self.assertGreaterEqual(events, calls)
+        self.assertLess(events, calls + 300)  # 800 calls lie before; of allocations some are noted
         time_of_stage = report["stages"][0]["time"]
         self.assertIsNone(time_of_stage["heap_s"])
         self.assertIn("not known of a window", time_of_stage["heap_s_reason"])
@@ -187,6 +192,18 @@ class Since(LauncherCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.report()["trace_quality"]["untraced"], 1)
         self.assertNotIn("mostly_untraced", self.rules("--since", "1.5s"))
+        self.assertEqual(self.report("--since", "1.5s")["trace_quality"]["untraced"], 0)
+
+    def test_of_a_run_that_lost_events(self):
+        story = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "events_lost.pt.txt")
+        self.assertEqual(self.proftrace("assemble", story, "-o", "run").returncode, 0)
+        whole, window = self.report(), self.report("--since", "1s")
+        self.assertGreater(whole["trace_quality"]["overwritten"], 0)
+        for quality in (window["trace_quality"], window["processes"][0]["events"]):
+            self.assertIsNone(quality["overwritten"])
+            self.assertIn("of the window is not known", quality["overwritten_reason"])
+        self.assertLess(window["trace_quality"]["events"], whole["trace_quality"]["events"])
+        self.assertNotIn("events_lost", self.rules("--since", "1s"))
 
     def test_exports(self):
         done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", PROGRAM, "2.5", text=True)

@@ -100,8 +100,8 @@ static void put_run(struct out *out)
     put(out, none, none, pt_integer(profile->session->n_processes), 1);
     begin(out, "run_events", "Events by what became of them.");
     put(out, label("state", "recorded"), none, pt_integer(quality->events), 1);
-    put(out, label("state", "overwritten"), none, pt_integer(quality->overwritten), 1);
-    put(out, label("state", "dropped"), none, pt_integer(quality->dropped), 1);
+    put(out, label("state", "overwritten"), none, pt_report_lost(profile->session, quality->overwritten), 1);
+    put(out, label("state", "dropped"), none, pt_report_lost(profile->session, quality->dropped), 1);
 }
 
 static void put_grades(struct out *out)

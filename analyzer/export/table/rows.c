@@ -16,8 +16,8 @@ static void put_run(const struct pt_tabular_writer *writer, const struct pt_judg
     const struct pt_session *session = writer->session;
     pt_tabular_put(writer, run, .run = pt_text(session->name), .start_ns = pt_integer(session->start_realtime_ns),
                    .duration_s = pt_report_duration(&judged->profile), .events = pt_integer(session->quality.events),
-                   .overwritten = pt_integer(session->quality.overwritten),
-                   .dropped = pt_integer(session->quality.dropped));
+                   .overwritten = pt_report_lost(session, session->quality.overwritten),
+                   .dropped = pt_report_lost(session, session->quality.dropped));
 }
 
 static void put_stage(const struct pt_tabular_writer *writer, struct pt_judged *judged, pt_u32 stage)

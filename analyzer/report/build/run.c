@@ -168,9 +168,9 @@ void pt_build_trace_quality(const struct pt_build *b)
     pt_doc_line(lines, "processes", "Processes", PT_SHOW_COUNT, pt_integer(session->n_processes));
     pt_doc_line(lines, "untraced", "Untraced", PT_SHOW_COUNT, pt_integer(programs.n));
     pt_doc_line(lines, "events", "Events", PT_SHOW_COUNT, pt_integer(quality->events));
-    pt_doc_line(lines, "overwritten", "Overwritten", PT_SHOW_COUNT, pt_integer(quality->overwritten));
-    pt_doc_line(lines, "dropped", "Dropped", PT_SHOW_COUNT, pt_integer(quality->dropped));
-    pt_doc_line(lines, "corrupt", "Corrupt", PT_SHOW_COUNT, pt_integer(quality->corrupt_events));
+    pt_doc_line(lines, "overwritten", "Overwritten", PT_SHOW_COUNT, pt_report_lost(session, quality->overwritten));
+    pt_doc_line(lines, "dropped", "Dropped", PT_SHOW_COUNT, pt_report_lost(session, quality->dropped));
+    pt_doc_line(lines, "corrupt", "Corrupt", PT_SHOW_COUNT, pt_report_lost(session, quality->corrupt_events));
     if (quality->cut_processes)
         pt_doc_line(lines, "cut_files", "Cut files", PT_SHOW_COUNT, pt_integer(quality->cut_processes));
     if (quality->damaged_files)

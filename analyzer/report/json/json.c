@@ -236,9 +236,9 @@ static void put_trace_quality(const struct pt_report_json *r)
     pt_json_value(r->json, "processes", PT_SHOW_COUNT, pt_integer(session->n_processes));
     pt_json_value(r->json, "untraced", PT_SHOW_COUNT, pt_integer(programs.n));
     pt_json_value(r->json, "events", PT_SHOW_COUNT, pt_integer(quality->events));
-    pt_json_value(r->json, "overwritten", PT_SHOW_COUNT, pt_integer(quality->overwritten));
-    pt_json_value(r->json, "dropped", PT_SHOW_COUNT, pt_integer(quality->dropped));
-    pt_json_value(r->json, "corrupt", PT_SHOW_COUNT, pt_integer(quality->corrupt_events));
+    pt_json_value(r->json, "overwritten", PT_SHOW_COUNT, pt_report_lost(session, quality->overwritten));
+    pt_json_value(r->json, "dropped", PT_SHOW_COUNT, pt_report_lost(session, quality->dropped));
+    pt_json_value(r->json, "corrupt", PT_SHOW_COUNT, pt_report_lost(session, quality->corrupt_events));
     if (quality->cut_processes)
         pt_json_value(r->json, "cut_files", PT_SHOW_COUNT, pt_integer(quality->cut_processes));
     if (quality->damaged_files)

@@ -9,6 +9,7 @@
 #include "proftrace/events.h"
 #include "facts/call_class.h"
 #include "profile/views.h"
+#include "model/window.h"
 #include "report/outcome.h"
 #include "report/untraced.h"
 #include "value.h"
@@ -70,20 +71,21 @@ static void put_io(const struct pt_report_json *r, const struct pt_process *proc
     pt_json_end(r->json);
 }
 
-static void put_events(const struct pt_report_json *r, const struct pt_quality *quality)
+static void put_events(const struct pt_report_json *r, const struct pt_process *process)
 {
     static const char *const names[] = {
 #define DROP(name, doc) #name,
 #include "proftrace/drops.def"
 #undef DROP
     };
+    const struct pt_quality *quality = &process->quality;
     pt_json_object(r->json, "events");
     pt_json_value(r->json, "recorded", PT_SHOW_COUNT, pt_integer(quality->events));
-    pt_json_value(r->json, "overwritten", PT_SHOW_COUNT, pt_integer(quality->overwritten));
-    pt_json_value(r->json, "dropped", PT_SHOW_COUNT, pt_integer(quality->dropped));
-    pt_json_value(r->json, "corrupt", PT_SHOW_COUNT, pt_integer(quality->corrupt_events));
+    pt_json_value(r->json, "overwritten", PT_SHOW_COUNT, pt_report_lost(process->session, quality->overwritten));
+    pt_json_value(r->json, "dropped", PT_SHOW_COUNT, pt_report_lost(process->session, quality->dropped));
+    pt_json_value(r->json, "corrupt", PT_SHOW_COUNT, pt_report_lost(process->session, quality->corrupt_events));
     pt_json_object(r->json, "drop_reasons");
-    for (int i = 0; i < PT_DROP__COUNT; i++)
+    for (int i = 0; i < PT_DROP__COUNT && !pt_session_is_window(process->session); i++)
         if (quality->drops[i])
             pt_json_value(r->json, names[i], PT_SHOW_COUNT, pt_integer(quality->drops[i]));
     pt_json_end(r->json);
@@ -131,7 +133,7 @@ static void put_process(const struct pt_report_json *r, const struct pt_process 
     pt_json_null(json, "untraced_reason");
     put_heap(r, process);
     put_io(r, process);
-    put_events(r, &process->quality);
+    put_events(r, process);
     pt_json_end(json);
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/window.h"
 #include "report/doc/show.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
@@ -407,7 +408,8 @@ static void put_quality(const struct pt_text_out *t, const struct pt_doc *doc)
     if (doc->lost_files > 0)
         pt_str_add(&text, ", trace files are missing or damaged");
     if (doc->lost_events > 0)
-        pt_str_printf(&text, ", %s events were lost", pt_fmt_count(pt_whole(doc->lost_events)).text);
+        pt_str_printf(&text, ", %s events%s were lost", pt_fmt_count(pt_whole(doc->lost_events)).text,
+                      pt_session_is_window(doc->profile->session) ? " of the run" : "");
     if (doc->untraced > 0)
         pt_str_printf(&text, ", %s %s not traced", pt_fmt_count(pt_whole(doc->untraced)).text,
                       doc->untraced > 1 ? "programs were" : "program was");
