@@ -86,7 +86,11 @@ static void cut_stage(struct pt_run_stage *stage, double from_ns)
     if (!stage->is_running && end_ns <= from_ns) {
         stage->status = "skipped";
         stage->reason = "it had ended before the window";
-        stage->duration_ns = stage->cpu_s = stage->rss_max_bytes = NAN;
+        stage->duration_ns = stage->cpu_s = stage->rss_max_bytes = stage->cpu_percent_avg = stage->cpu_percent_max =
+            NAN;
+        stage->n_samples = 0;
+        for (int i = 0; i < PT_RESOURCE__COUNT; i++)
+            forget(&stage->resources[i]);
         return;
     }
     if (!(stage->start_ns < from_ns))

@@ -146,6 +146,27 @@ class Since(LauncherCase):
                 self.assertEqual(re.findall(r"written: peak (.*?) at", page), ["100 MiB/s"])
         self.assertEqual(self.report("--since", "3.1s")["stages"][0]["resources"]["disk_write_bytes"], 400 * 2**20)
 
+    def test_charts_begin_with_the_window(self):
+        """Their axis is the window: a stage that had ended is not there, and one that goes on takes all of it."""
+        done = self.proftrace("run", "--no-report", "-o", "run", "--", "sleep", "0.3", text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        path = os.path.join(self.folder, "run", "run.json")
+        with open(path, encoding="utf-8") as file:
+            run = json.load(file)
+        (late,) = run["stages"]
+        early = dict(late, stage="early", start_ns=0, duration_ns=5_000_000_000)
+        late.update(start_ns=5_000_000_000, duration_ns=5_000_000_000)
+        for stage, most in ((early, 900), (late, 50)):
+            stage["samples"] = {"t_ns": [t * 10**9 for t in range(1, 5)], "cpu_percent": [0, 0, 0, most]}
+        run.update(duration_ns=10_000_000_000, stages=[early, late])
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(run, file)
+        page = self.proftrace("report", "run", "--format", "html").stdout.decode()
+        self.assertIn("used: peak 9 cores at 4 s in early", page)
+        page = self.proftrace("report", "run", "--format", "html", "--since", "2s").stdout.decode()
+        self.assertIn("used: peak 0.5 cores at 1 s in sleep", page)
+        self.assertIn('<svg x="0.00%" width="100.00%" y="0" height="146"><title>sleep</title>', page)
+
     def test_of_a_run_that_goes_on(self):
         os.mkdir(os.path.join(self.folder, "run"), 0o700)
         environment = clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_SESSION=os.path.join(self.folder, "run"))

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/window.h"
+#include "profile/open.h"
+
 /* A series: a resource times `scale`; one that counts up becomes a rate. */
 struct source {
     enum pt_resource resource;
@@ -206,9 +209,18 @@ static void add_chart(const struct chart_build *c, const struct spec *spec)
         chart->limit = c->run->memory_bytes;
 }
 
+/* In the run's time, as the stages' starts: those of a page begin where the window does. */
+static double window_start_s(const struct pt_build *b)
+{
+    const struct pt_session *session = b->profile->session;
+    return ((double)session->window_from_ns + pt_run_clock_ahead_ns(b->profile->run, session)) / 1e9;
+}
+
 void pt_build_charts(const struct pt_build *b)
 {
     struct chart_build c = {.b = b, .run = b->profile->run};
+    if (c.run && pt_session_is_window(b->profile->session))
+        c.origin_s = window_start_s(b);
     for (pt_u32 i = 0; c.run && b->options->stage && i < c.run->n_stages; i++)
         if (wants(&c, &c.run->stages[i]))
             c.origin_s = start_of(&c.run->stages[i]);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/window.h"
 #include "profile/open.h"
 
 static const struct pt_table *points_of(const struct pt_build *b, pt_u32 stage)
@@ -47,7 +48,9 @@ static double start_of(const struct pt_build *b, pt_u32 stage)
 
 static struct grid grid_of(const struct pt_build *b)
 {
-    struct grid grid = {.b = b, .end_s = (double)pt_profile_wall_ns(b->profile) / 1e9};
+    const double window_s =
+        pt_session_is_window(b->profile->session) ? (double)b->profile->session->window_from_ns / 1e9 + offset_s(b) : 0;
+    struct grid grid = {.b = b, .origin_s = window_s, .end_s = (double)pt_profile_wall_ns(b->profile) / 1e9};
     for (pt_u32 i = 0; b->options->stage && i < b->profile->stages.n; i++)
         if (pt_build_wants(b, i)) {
             const struct pt_run_stage *run = pt_profile_run_of(b->profile, i);
