@@ -116,6 +116,37 @@ static void narrow_tables_lose_columns_from_the_right(void **state)
     pt_doc_free(doc);
 }
 
+/* A Chinese character takes two cells of a terminal, and a combining accent none. */
+static void columns_stand_below_one_another_without_utf8(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"/data/\xe7\x8c\xab\xe7\x8c\xab.png", "/data/cafe\xcc\x81.png", "/data/a.png"};
+    static const struct pt_column columns[] = {
+        PT_COLUMN(struct file_row, path, TEXT, "File"),
+        PT_COLUMN(struct file_row, bytes, BYTES, "Bytes"),
+    };
+    const struct pt_render_options options = {.width = 80};
+    struct pt_doc *doc = new_doc();
+    struct pt_table *table;
+    struct pt_str text = {0};
+    add(doc, pt_doc_table(doc, "files", "Files", columns, 2, &table));
+    for (size_t i = 0; i < 3; i++)
+        pt_table_add(table, &(struct file_row){.path = names[i], .bytes = 4096});
+    pt_text_panels(&(struct pt_text_out){&options, &text}, &doc->stages.items[0]->panels, NULL);
+    size_t n_rows = 0, bytes_at = 0;
+    for (char *line = strtok(text.text, "\n"); line; line = strtok(NULL, "\n")) {
+        const char *bytes = strstr(line, "4.00 KiB");
+        if (!bytes)
+            continue;
+        assert_true(!n_rows || (size_t)(bytes - line) == bytes_at);
+        bytes_at = (size_t)(bytes - line);
+        n_rows++;
+    }
+    assert_int_equal(n_rows, 3);
+    pt_str_fini(&text);
+    pt_doc_free(doc);
+}
+
 static void unknown_values_are_null_with_a_reason(void **state)
 {
     (void)state;
@@ -265,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_names_inject_nothing),
         cmocka_unit_test(narrow_tables_lose_columns_from_the_right),
+        cmocka_unit_test(columns_stand_below_one_another_without_utf8),
         cmocka_unit_test(unknown_values_are_null_with_a_reason),
         cmocka_unit_test(markdown_stays_below_its_limit),
         cmocka_unit_test(markdown_has_the_findings_that_fit),

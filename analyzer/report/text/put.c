@@ -21,9 +21,13 @@ void pt_text_put(const struct pt_text_out *t, const char *text)
         pt_str_add(t->out, text);
         return;
     }
-    for (; *text; text++)
-        if (((unsigned char)*text & 0xc0) != 0x80)
-            pt_str_char(t->out, (unsigned char)*text < 0x80 ? *text : '?');
+    /* As wide as it was measured, or the columns after it would not stand below one another. */
+    for (unsigned cells; *text;) {
+        const char *character = text;
+        text += pt_text_next(text, &cells);
+        while (cells--)
+            pt_str_char(t->out, (unsigned char)*character < 0x80 ? *character : '?');
+    }
 }
 
 void pt_text_spaces(const struct pt_text_out *t, pt_u32 n)

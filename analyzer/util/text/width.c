@@ -36,8 +36,7 @@ static unsigned cells_of(uint32_t code)
     return 1;
 }
 
-/* The bytes of the character at `text`, which is not empty; what is no text is shown as a character for each byte. */
-static size_t next_cells(const char *text, unsigned *ret_cells)
+size_t pt_text_next(const char *text, unsigned *ret_cells)
 {
     uint32_t code = (unsigned char)*text;
     const size_t bytes = code < 0x80 ? 1 : pt_utf8_next(text, strnlen(text, 4), &code);
@@ -49,7 +48,7 @@ unsigned pt_text_width(const char *text)
 {
     unsigned width = 0, cells;
     for (; *text; width += cells)
-        text += next_cells(text, &cells);
+        text += pt_text_next(text, &cells);
     return width;
 }
 
@@ -58,7 +57,7 @@ size_t pt_text_prefix(const char *text, unsigned width)
     size_t bytes = 0;
     unsigned cells;
     while (text[bytes]) {
-        const size_t more = next_cells(text + bytes, &cells);
+        const size_t more = pt_text_next(text + bytes, &cells);
         if (cells > width)
             break;
         width -= cells;
@@ -73,7 +72,7 @@ static const char *end_of_path(const char *text, unsigned width)
 {
     const char *least = text + pt_text_prefix(text, pt_text_width(text) - width);
     for (unsigned cells; pt_text_width(least) > width;) /* half of a character was too much */
-        least += next_cells(least, &cells);
+        least += pt_text_next(least, &cells);
     const char *from = least;
     while (*from && *from != '/')
         from++;

@@ -10,6 +10,8 @@
 
 /* In cells of a terminal: two of a Chinese, Japanese or Korean character. */
 unsigned pt_text_width(const char *text);
+/* Bytes of the first character of a text that is not empty, and its cells; what is no UTF-8 has one for each byte. */
+size_t pt_text_next(const char *text, unsigned *ret_cells);
 /* Bytes of the first characters that fit into so many cells. */
 size_t pt_text_prefix(const char *text, unsigned width);
 /* At most `width` characters of it; `ellipsis` says where some are missing. A path loses folders from the left,
