@@ -76,9 +76,16 @@ def drops():
     return table(("reason", "why"), [(f"`{r.args[0]}`", r.args[1]) for r in rows("include/proftrace/drops.def", "DROP")])
 
 
+def number_range(row):
+    """"1024 to 4294967296" of RANGE(1024, 1ull << 32); "" of what is no number."""
+    ends = re.fullmatch(r"RANGE\((.*), (.*)\)", row.args[3]) if row.args[1] == "NUMBER" else None
+    value = lambda text: int(text.split("<<")[0].strip(" ul")) << int((text.split("<<") + ["0"])[1])
+    return " to ".join(str(value(end)) for end in ends.groups()) if ends else ""
+
+
 def options():
     return table(("variable", "type", "default", "meaning"),
-                 [(f"`PROFTRACE_{r.args[0].upper()}`", r.args[1].lower(), f"`{r.args[2]}`" if r.args[2] else "", r.args[4])
+                 [(f"`PROFTRACE_{r.args[0].upper()}`", ", ".join(filter(None, (r.args[1].lower(), number_range(r)))), f"`{r.args[2]}`" if r.args[2] else "", r.args[4])
                   for r in rows("include/proftrace/options.def", "OPTION")])
 
 
@@ -233,7 +240,7 @@ def man_list(found):
 
 
 def man_options():
-    return man_list((f"*PROFTRACE_{r.args[0].upper()}*" + (f" ({man(r.args[2])})" if r.args[2] else ""), sentence(r.args[4]))
+    return man_list((f"*PROFTRACE_{r.args[0].upper()}*" + (f" ({man('; '.join(filter(None, (r.args[2], number_range(r)))))})" if r.args[2] else ""), sentence(r.args[4]))
                     for r in rows("include/proftrace/options.def", "OPTION"))
 
 
