@@ -101,6 +101,17 @@ static const char *find_string(const struct pt_process *process, pt_u32 id)
     return def ? (const char *)def->payload : NULL;
 }
 
+const char *pt_process_next_string(const struct pt_process *process, size_t *at)
+{
+    const struct pt_trace_file *file = process->file;
+    while (*at < file->definitions.n) {
+        const struct pt_definition *def = &file->definitions.items[(*at)++];
+        if (def->type == PT_DEF_STRING)
+            return (const char *)def->payload;
+    }
+    return NULL;
+}
+
 static pt_u64 n_events(const struct pt_trace_file *file)
 {
     pt_u64 n = 0;

@@ -104,6 +104,11 @@ class RecordTest(CuptiCase):
         self.assertTrue(all(e["start_ns"] < first for e in outcome.of("gpu_device")), "or readers see a second, nameless GPU")
         self.assertEqual([json.loads(e["properties"])["uuid"] for e in sorted(outcome.of("gpu_device"), key=lambda e: e["device"])],
                          ["GPU-fa000000-0000-0000-0000-000000000000", "GPU-fa000000-0000-0000-0000-000000000001"])
+        for event in outcome.of("gpu_device"):  # the texts stay where the event is overwritten
+            properties = json.loads(event["properties"])
+            self.assertTrue(event["properties"].startswith('{"computeMajor":'))
+            self.assertEqual((properties["id"], properties["name"], properties["totalGlobalMem"]),
+                             (event["device"], event["name"], event["memory_bytes"]))
         self.assert_operations(outcome)
 
     def test_instances_of_one_gpu_are_devices_of_their_own(self):

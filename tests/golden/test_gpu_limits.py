@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from damage import lose_the_middle  # noqa: E402
+from damage import lose_the_beginning, lose_the_middle  # noqa: E402
 
 PROFTRACE = os.path.join(os.environ["PROFTRACE_BUILD"], "proftrace")
 GPU = 1 << 31  # the thread of what CUPTI records
@@ -35,7 +35,8 @@ class Story:
         self.events.append((at_s + (duration_s or 0), f"{at_s:.9f}{took} {thread} {text}"))
 
     def device(self, at_s, pid, uuid="GPU-1", number=0):
-        properties = json.dumps(json.dumps({"uuid": uuid}))
+        described = {"computeMajor": 9, "uuid": uuid, "id": number, "name": "NVIDIA H200", "totalGlobalMem": 140 * GIB}
+        properties = json.dumps(json.dumps(described, separators=(",", ":")))
         self.event(at_s, f"{pid}/{GPU}",
                    f'gpu_device name="NVIDIA H200" device={number} memory_bytes={140 * GIB} properties={properties}')
 
@@ -90,6 +91,26 @@ class Holes(unittest.TestCase):
         self.assertEqual(gpu.get("not_seen", []), [], "it was not given away")
         imported = sum(cause["seconds"] for cause in device["idle_causes"] if "mport" in cause["cause"])
         self.assertLess(imported, 0.6 * device["idle_s"])
+
+
+class LongRun(unittest.TestCase):
+    """The ring has overwritten what was said once, when CUDA started."""
+
+    def test_of_four_ranks(self):
+        n, story = 6000, Story()
+        for rank in range(4):
+            pid = 100 + rank
+            story.process(pid, 0, 10, state="live")
+            story.device(0.2, pid, f"GPU-{rank}")
+            for i in range(n):
+                story.launched(1 + i * 0.001, pid, i + 1, 0.0005)
+        report = story.report(lose_the_beginning)
+        gpu = report["stages"][0]["gpu"]
+        self.assertGreater(report["trace_quality"]["overwritten"], n)
+        self.assertEqual([(device["id"], device["name"], device["memory_bytes"]) for device in gpu["devices"]],
+                         [(rank, "NVIDIA H200", 140 * GIB) for rank in range(4)])
+        self.assertLess(max(device["kernels_calls"] for device in gpu["devices"]), n)
+        self.assertIn("a process ended otherwise than by exit", gpu["reason"])
 
 
 class Window(unittest.TestCase):

@@ -66,6 +66,7 @@ static void begin(void *state, struct pt_profile *profile)
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         if (gpu->stages[stage].is_used)
             gpu->hosts[stage] = pt_gpu_host_open(gpu, stage);
+    pt_gpu_info_begin(gpu);
 }
 
 /* ---- events ---- */

@@ -23,19 +23,28 @@
 
 /* ---- devices ---- */
 
-/* The value of "uuid" in a flat JSON object; false = it has none. */
-static bool uuid_of(const char *properties, char *uuid, size_t room)
+/* Where the value of a key begins in a flat JSON object; NULL = it has none. */
+static const char *value_of(const char *properties, const char *key)
 {
-    const char *at = properties ? strstr(properties, "\"uuid\"") : NULL;
-    if (!at)
-        return false;
-    at += strlen("\"uuid\"");
-    at += strspn(at, " \t:");
-    const size_t n = *at == '"' ? strcspn(at + 1, "\"\\") : 0;
+    const char *at = properties ? strstr(properties, key) : NULL;
+    return at ? at + strlen(key) + strspn(at + strlen(key), " \t:") : NULL;
+}
+
+static pt_u64 number_of(const char *properties, const char *key)
+{
+    const char *at = value_of(properties, key);
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* False = it has none, or a longer one. */
+static bool text_of(const char *properties, const char *key, char *text, size_t room)
+{
+    const char *at = value_of(properties, key);
+    const size_t n = at && *at == '"' ? strcspn(at + 1, "\"\\") : 0;
     if (!n || n >= room)
         return false;
-    memcpy(uuid, at + 1, n);
-    uuid[n] = 0;
+    memcpy(text, at + 1, n);
+    text[n] = 0;
     return true;
 }
 
@@ -45,10 +54,44 @@ static void note_device(struct pt_gpu *gpu, const struct pt_event *e)
     const struct pt_ev_gpu_device *properties = pt_event_as(e, gpu_device);
     const pt_u32 number = (pt_u32)e->tag;
     char uuid[64];
-    const bool has_uuid = uuid_of(pt_process_string(e->process, properties->properties), uuid, sizeof uuid);
+    const bool has_uuid = text_of(pt_process_string(e->process, properties->properties), "\"uuid\"", uuid, sizeof uuid);
     struct pt_gpu_device *device = pt_gpu_device_named(gpu, e->process, number, has_uuid ? uuid : NULL);
     device->name = pt_gpu_string(gpu, e->process, e->aux, false);
     device->memory_bytes = properties->memory_bytes;
+}
+
+static bool lacks_events(const struct pt_process *process)
+{
+    const struct pt_quality *quality = &process->quality;
+    return quality->overwritten || quality->dropped || quality->corrupt_events || quality->corrupt_blocks;
+}
+
+/* A device is described once, when CUDA starts: of a long run that event is overwritten, but its properties are a
+ * definition, which stays. Without them GPUs that processes see under the same number were one. */
+static void describe_by_text(struct pt_gpu *gpu, const struct pt_process *process, const char *properties)
+{
+    static const char begin[] = "{\"computeMajor\":";
+    char uuid[64], name[128];
+    if (strncmp(properties, begin, sizeof begin - 1) != 0 || !value_of(properties, "\"id\"") ||
+        !text_of(properties, "\"uuid\"", uuid, sizeof uuid))
+        return;
+    struct pt_gpu_device *device = pt_gpu_device_named(gpu, process, (pt_u32)number_of(properties, "\"id\""), uuid);
+    if (text_of(properties, "\"name\"", name, sizeof name))
+        device->name = pt_gpu_text(gpu, name);
+    device->memory_bytes = number_of(properties, "\"totalGlobalMem\"");
+}
+
+void pt_gpu_info_begin(struct pt_gpu *gpu)
+{
+    const struct pt_session *session = gpu->profile->session;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        size_t at = 0;
+        if (!lacks_events(process) || !gpu->stages[pt_gpu_stage_of(gpu, process)].is_used)
+            continue;
+        for (const char *text; (text = pt_process_next_string(process, &at));)
+            describe_by_text(gpu, process, text);
+    }
 }
 
 /* ---- how it was seen ---- */
@@ -96,6 +139,7 @@ static void note_tracing(struct pt_gpu *gpu, const struct pt_event *e)
     const char *more = reason && *reason ? reason : "no reason was noted";
     end_yield(gpu, e->process, e->start_ns);
     pt_gpu_process_of(gpu, e->process)->is_recording = e->tag == PT_CUDA_TRACING_CUPTI;
+    pt_gpu_process_of(gpu, e->process)->is_told = true;
     switch ((enum pt_cuda_tracing)e->tag) {
     case PT_CUDA_TRACING_CUPTI:
         stage->has_cupti = true;
@@ -134,7 +178,10 @@ void pt_gpu_info_event(struct pt_gpu *gpu, const struct pt_event *e)
     static const char *const syncs[] = {"other", "event", "stream waits for event", "stream", "context"};
     const pt_u32 stage = pt_gpu_stage_of(gpu, e->process);
     const pt_u32 kind = (pt_u32)e->tag;
-    gpu->stages[stage].seen += e->desc->kind <= PT_KIND_gpu_memory;
+    if (e->desc->kind <= PT_KIND_gpu_memory) {
+        gpu->stages[stage].seen++;
+        pt_gpu_process_of(gpu, e->process)->has_records = true;
+    }
     switch (e->desc->kind) {
     case PT_KIND_gpu_device:
         note_device(gpu, e);
@@ -162,13 +209,19 @@ void pt_gpu_info_event(struct pt_gpu *gpu, const struct pt_event *e)
     }
 }
 
+/* To its end. Of a long run the event that said so is overwritten, and an end of recording would be among the last. */
+static bool was_recording(const struct pt_gpu_process *own, const struct pt_process *process)
+{
+    return own && (own->is_recording || (own->has_records && !own->is_told && lacks_events(process)));
+}
+
 void pt_gpu_info_end(struct pt_gpu *gpu)
 {
     const struct pt_session *session = gpu->profile->session;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         end_yield(gpu, process, process->end_ns);
-        if (!gpu->processes[process->index] || !gpu->processes[process->index]->is_recording)
+        if (!was_recording(gpu->processes[process->index], process))
             continue;
         struct pt_gpu_stage *stage = &gpu->stages[pt_gpu_stage_of(gpu, process)];
         stage->is_cut = true;

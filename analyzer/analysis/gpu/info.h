@@ -8,6 +8,8 @@
 #include "decode/event.h"
 #include "state.h"
 
+/* Before the first event: devices whose descriptions may be among the events that are missing. */
+void pt_gpu_info_begin(struct pt_gpu *gpu);
 void pt_gpu_info_event(struct pt_gpu *gpu, const struct pt_event *event);
 /* Records of the process's devices are missing there: whether they were idle is unknown. */
 void pt_gpu_not_seen(struct pt_gpu *gpu, const struct pt_process *process, const struct pt_hole *hole);

@@ -109,6 +109,7 @@ struct pt_gpu_process {
     bool steps_by_name;                  /* by ranges; else by events */
     bool step_is_cut;                    /* events of a thread are missing in it */
     bool is_recording;                   /* by CUPTI */
+    bool has_records, is_told;           /* CUPTI's; an event told how its GPU work is seen */
     bool has_optimized, has_made_step;   /* an optimizer step has begun; the training has gone on after it */
     pt_u32 n_ranging, sum_ranging;       /* threads with open ranges; their indexes: of one, its */
     const struct pt_gpu_thread *ranging; /* that has ever had ranges of its own; has_several: one of several */

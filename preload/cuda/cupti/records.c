@@ -241,13 +241,29 @@ void pt_decode_API(struct pt_decoder *d, const pt_u8 *r)
                     pt_words(pt_API_correlation(r, v), d->c->has_system_tids ? tid : 0));
 }
 
-static void add_property(struct pt_text *text, const char *name, pt_u64 value)
+static void add_key(struct pt_text *text, const char *name)
 {
     pt_text_byte(text, text->length ? ',' : '{');
     pt_text_byte(text, '"');
     pt_text_add(text, name);
     pt_text_add(text, "\":");
+}
+
+static void add_property(struct pt_text *text, const char *name, pt_u64 value)
+{
+    add_key(text, name);
     pt_text_number(text, value, 0);
+}
+
+/* The name of a device: plain words, and what would end the text is no word. */
+static void add_name(struct pt_text *text, const char *name)
+{
+    enum { MOST = 100 };
+    add_key(text, "name");
+    pt_text_byte(text, '"');
+    for (pt_u32 i = 0; name && name[i] && i < MOST; i++)
+        pt_text_byte(text, name[i] < ' ' || name[i] > '~' || name[i] == '"' || name[i] == '\\' ? '?' : name[i]);
+    pt_text_byte(text, '"');
 }
 
 /* As nvidia-smi writes it: it is the same in all processes, whose numbers for a device may differ. */
@@ -267,7 +283,8 @@ static void add_uuid(struct pt_text *text, const char *of, pt_uuid uuid)
 
 /* Stored with the time at which recording began, not with that of its delivery: a reader must know the device before
  * work on it, or it counts two devices. The name is ours to free by CUPTI's rules; it came from the host's heap,
- * where we free nothing: 20 bytes per device. */
+ * where we free nothing: 20 bytes per device. The properties tell what the event does, too: of a long run the event is
+ * overwritten, but they stay. */
 void pt_decode_DEVICE(struct pt_decoder *d, const pt_u8 *r)
 {
     const pt_u32 v = d->version;
@@ -290,6 +307,9 @@ void pt_decode_DEVICE(struct pt_decoder *d, const pt_u8 *r)
         add_uuid(&text, "MIG", pt_DEVICE_mig_uuid(r, v));
     else if (pt_DEVICE_uuid(r, v))
         add_uuid(&text, "GPU", pt_DEVICE_uuid(r, v));
+    add_property(&text, "id", pt_DEVICE_id(r, v));
+    add_name(&text, (const char *)pt_DEVICE_name(r, v));
+    add_property(&text, "totalGlobalMem", pt_DEVICE_memory_bytes(r, v));
     pt_text_byte(&text, '}');
     pt_deliver_point(d->c->since, pt_cupti_name(d->c, pt_DEVICE_name(r, v)), (pt_i32)pt_DEVICE_id(r, v),
                      PT_EV_gpu_device, pt_DEVICE_memory_bytes(r, v),
