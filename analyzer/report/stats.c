@@ -156,6 +156,18 @@ static pt_u64 least_shown(const struct stats *s, const struct pt_heap_class sums
     return ranked[s->top - 1].bytes;
 }
 
+/* Why no process of the stage has them. */
+static const char *why_no_sizes(const struct stats *s)
+{
+    const char *why = NULL;
+    for (pt_u32 i = 0; i < s->profile->session->n_processes; i++) {
+        const struct pt_process *process = s->profile->session->processes[i];
+        if (pt_profile_stage_of(s->profile, process) == s->stage->index)
+            why = pt_process_why_no_heap(process) ? pt_process_why_no_heap(process) : why;
+    }
+    return why;
+}
+
 struct size_row {
     struct pt_value up_to_bytes;
     pt_u64 allocs, bytes;
@@ -186,6 +198,7 @@ static struct pt_panel *heap_sizes_panel(const struct stats *s)
                              .bytes = sums[j].bytes,
                          });
     }
+    panel->why_empty = why_no_sizes(s);
     return panel;
 }
 

@@ -185,6 +185,10 @@ class Since(LauncherCase):
         self.assertEqual([thread["allocs"], thread["alloc_bytes"], thread["frees"]], [None] * 3)
         self.assertIn("not known of a window", thread["allocs_reason"])
         self.assertEqual(rows["write"]["calls"], log["writes"] + 1)
+        sizes = json.loads(self.proftrace("stats", "run", "--by", "size", "--since", "4s", "--json").stdout)["stages"][0]
+        self.assertIsNone(sizes["heap_sizes"])
+        self.assertIn("not known of a window", sizes["heap_sizes_reason"])
+        self.assertIn(b"not known of a window", self.proftrace("stats", "run", "--by", "size", "--since", "4s").stdout)
         shown = self.proftrace("report", "run", "--since", "4s").stdout.decode()
         self.assertRegex(" ".join(shown.split()), r"\AA window, the last 4\.00 s, from \S+ s after its start on\.")
 

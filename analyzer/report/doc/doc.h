@@ -139,8 +139,9 @@ struct pt_panel {
     const char *title; /* without the stage */
     struct pt_lines lines;
     const struct pt_table *table;
-    size_t most;          /* rows of the table that are shown */
-    const pt_u8 *columns; /* numbers of the table's columns, the most important first; NULL = as they are */
+    const char *why_empty; /* of a table without rows: why nobody knows what would be there; NULL = nothing is */
+    size_t most;           /* rows of the table that are shown */
+    const pt_u8 *columns;  /* numbers of the table's columns, the most important first; NULL = as they are */
     pt_u32 n_columns;
     const char **texts;
     pt_u32 n_texts;

@@ -21,7 +21,10 @@ void pt_json_panel(struct pt_json *json, const struct pt_panel *panel)
         pt_json_end(json);
         break;
     case PT_PANEL_TABLE:
-        pt_json_table(json, panel->key, panel->table, panel->most);
+        if (!panel->table->n_rows && panel->why_empty)
+            pt_json_value(json, panel->key, PT_SHOW_COUNT, pt_unknown(panel->why_empty));
+        else
+            pt_json_table(json, panel->key, panel->table, panel->most);
         break;
     case PT_PANEL_TEXTS:
         pt_json_array(json, panel->key);

@@ -30,6 +30,13 @@ static void put_title(const struct pt_text_out *t, const struct pt_panel *panel,
     pt_text_heading(t, pt_str_text(&title));
 }
 
+static void put_why_empty(const struct pt_text_out *t, const struct pt_panel *panel)
+{
+    pt_str_add(t->out, "  unknown: ");
+    pt_text_wrapped(t, panel->why_empty, 2);
+    pt_str_char(t->out, '\n');
+}
+
 void pt_text_panel(const struct pt_text_out *t, const struct pt_panel *panel, const char *stage)
 {
     if (panel->is_for_pages)
@@ -40,10 +47,13 @@ void pt_text_panel(const struct pt_text_out *t, const struct pt_panel *panel, co
         pt_text_lines(t, &panel->lines, "");
         break;
     case PT_PANEL_TABLE:
-        if (!panel->table->n_rows)
+        if (!panel->table->n_rows && !panel->why_empty)
             return;
         put_title(t, panel, stage);
-        pt_text_table(t, panel, "");
+        if (panel->table->n_rows)
+            pt_text_table(t, panel, "");
+        else
+            put_why_empty(t, panel);
         break;
     case PT_PANEL_TEXTS:
         if (!panel->n_texts)
