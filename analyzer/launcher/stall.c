@@ -15,7 +15,8 @@
 static const double still_cpu_percent = 3;
 #define LEAST_JUDGED_NS 400000000u
 
-/* Samples that only grow while something moves, and the number of processes. */
+/* Samples that only grow while something moves, and the number of processes. Of a terminal, a pipe, and of what lives
+ * and ends between two samples, they say nothing: the trace files do. */
 static const int movements[] = {PT_RESOURCE_disk_read_bytes, PT_RESOURCE_disk_write_bytes, PT_RESOURCE_processes};
 #define N_MOVEMENTS (sizeof movements / sizeof *movements)
 
@@ -48,7 +49,13 @@ static void take_steps(struct pt_stall_watch *watch, pt_u64 now_ns)
     watch->step_ns = now_ns;
 }
 
-/* Steps, and bytes of a network: from the trace files, as a machine's network is everybody's. */
+static bool has_moved_since(const struct pt_launch_done *before, const struct pt_launch_done *now)
+{
+    return now->steps > before->steps || now->network_bytes > before->network_bytes ||
+           now->written_bytes > before->written_bytes || now->images > before->images;
+}
+
+/* From the trace files, as a machine's network is everybody's. */
 static bool has_done_more(struct pt_stall_watch *watch, pt_u64 now_ns)
 {
     struct pt_launch_done done;
@@ -63,9 +70,8 @@ static bool has_done_more(struct pt_stall_watch *watch, pt_u64 now_ns)
     if (!watch->has_done)
         watch->first = watch->done = done;
     watch->has_done = true;
-    const bool has_stepped = done.steps > watch->done.steps;
-    const bool has_moved = has_stepped || done.network_bytes > watch->done.network_bytes;
-    if (has_stepped)
+    const bool has_moved = has_moved_since(&watch->done, &done);
+    if (done.steps > watch->done.steps)
         take_steps(watch, now_ns);
     watch->done = done;
     return has_moved;
@@ -107,6 +113,12 @@ static bool takes_cpu_percent(struct pt_stall_watch *watch, double percent, pt_u
     return true;
 }
 
+static void note_progress(struct pt_stall_watch *watch, pt_u64 now_ns)
+{
+    watch->progress_ns = now_ns;
+    begin_pause(watch, now_ns);
+}
+
 enum pt_stall pt_stall_check(struct pt_stall_watch *watch, const double *values, pt_u64 output_bytes, pt_u64 now_ns)
 {
     if (!watch->stall_ns)
@@ -115,8 +127,7 @@ enum pt_stall pt_stall_check(struct pt_stall_watch *watch, const double *values,
     double cpu_percent;
     const bool is_judged = takes_cpu_percent(watch, values[PT_RESOURCE_cpu_percent], now_ns, &cpu_percent);
     if (has_done || has_moved) {
-        watch->progress_ns = now_ns;
-        begin_pause(watch, now_ns);
+        note_progress(watch, now_ns);
         return PT_STALL_NONE;
     }
     watch->has_used_gpu |= values[PT_RESOURCE_gpu_util_percent] > 0;
@@ -133,6 +144,12 @@ enum pt_stall pt_stall_check(struct pt_stall_watch *watch, const double *values,
         found = PT_STALL_STILL;
     if (found == PT_STALL_NONE || watch->is_told)
         return PT_STALL_NONE;
+    /* What moved since the files were read last is no reason to say that nothing did. */
+    watch->done_due_ns = 0;
+    if (has_done_more(watch, now_ns)) {
+        note_progress(watch, now_ns);
+        return PT_STALL_NONE;
+    }
     watch->is_told = true;
     return found;
 }

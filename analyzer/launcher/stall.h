@@ -12,6 +12,8 @@
 /* What the trace files of the command say it has done: counts that only grow. */
 struct pt_launch_done {
     pt_u64 steps, network_bytes;
+    pt_u64 written_bytes; /* to files, terminals and pipes */
+    pt_u64 images;        /* programs that began: processes, and what they executed */
 };
 
 enum pt_stall { PT_STALL_NONE, PT_STALL_STILL, PT_STALL_NO_STEP };

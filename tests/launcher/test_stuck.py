@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -232,6 +233,19 @@ for i in range(12):
         done = self.run_command("run", "--stall", "1", "--interval", "100", "-o", "run", "--", sys.executable, "program.py")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertFalse(os.path.exists(self.path("run/stacks.txt")), done.stderr)
+
+    def test_bytes_of_the_output_and_short_processes_are_movement(self):
+        """Without --log we do not see what it writes; what lives and ends between two samples is in none."""
+        for program in ("import os, time\nfor i in range(12): os.write(1, b'x'); time.sleep(0.25)",
+                        "import time\nfor i in range(12): print('x', flush=True); time.sleep(0.25)",
+                        "import subprocess, time\nfor i in range(5): subprocess.run(['/bin/true']); time.sleep(0.7)"):
+            self.write_program(program)
+            with self.subTest(program):
+                shutil.rmtree(self.path("run"), ignore_errors=True)
+                done = self.run_command("run", "--stall", "1", "--interval", "100", "-o", "run", "--", sys.executable, "program.py")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertFalse(os.path.exists(self.path("run/stacks.txt")), done.stderr)
+                self.assertNotIn("stage_stuck", [finding["rule"] for finding in self.report("run")["findings"]])
 
     def test_equal_stacks_are_folded(self):
         """Twelve threads at one place are told once."""

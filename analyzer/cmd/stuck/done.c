@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: steps and network bytes of a run that goes on. Threads: main only. Never: makes a system call in a traced
+ * Owns: steps, bytes and programs of a run that goes on. Threads: main only. Never: makes a system call in a traced
  * program: their files are read.
  */
 #include "done.h"
@@ -8,6 +8,13 @@
 #include "facts/call_class.h"
 #include "profile/open.h"
 #include "util/auto.h"
+
+/* Single characters of stdio are only counted: those that are read are with them. */
+static pt_u64 written_bytes(const struct pt_totals_by_kind *totals)
+{
+    return pt_call_class_sum(totals, PT_CALL_WRITE).bytes + pt_call_class_sum(totals, PT_CALL_COPY).bytes +
+           pt_call_class_sum(totals, PT_CALL_STDIO_WRITE).bytes + pt_totals_of(totals, PT_KIND_stdio_char)->calls;
+}
 
 bool pt_stuck_read_done(const char *path, struct pt_launch_done *ret_done)
 {
@@ -20,7 +27,9 @@ bool pt_stuck_read_done(const char *path, struct pt_launch_done *ret_done)
         const struct pt_process *process = run.session->processes[i];
         ret_done->steps += pt_totals_of(process->totals, PT_KIND_step)->calls;
         ret_done->network_bytes += pt_call_class_sum(process->totals, PT_CALL_NETWORK).bytes;
+        ret_done->written_bytes += written_bytes(process->totals);
     }
+    ret_done->images = is_read ? run.session->n_processes : 0;
     pt_run_close(&run);
     return is_read;
 }
