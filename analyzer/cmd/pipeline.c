@@ -265,11 +265,6 @@ static const char *stacks(void *context)
     return pt_str_text(&stuck->folded);
 }
 
-static bool read_done(void *path, struct pt_launch_done *ret_done)
-{
-    return pt_stuck_read_done(path, ret_done);
-}
-
 static int run(const struct request *request, const struct pt_config *config, const struct pt_plan *plan,
                struct pt_error *err)
 {
@@ -290,9 +285,18 @@ static int run(const struct request *request, const struct pt_config *config, co
         return -1;
     }
     struct pt_stuck stuck = {.run_fd = dir.fd};
-    const struct pt_runner_request what = {
-        config, plan,         &dir,   library, &signals,  request->keep_temp,      request->stall_s * 1000000000,
-        look,   look_at_core, stacks, &stuck,  read_done, (void *)(size_t)dir.path};
+    const struct pt_runner_request what = {config,
+                                           plan,
+                                           &dir,
+                                           library,
+                                           &signals,
+                                           request->keep_temp,
+                                           request->stall_s * 1000000000,
+                                           look,
+                                           look_at_core,
+                                           stacks,
+                                           &stuck,
+                                           pt_stuck_reader(dir.path)};
     const int code = run_in(request, &what, &signals, err);
     pt_str_fini(&stuck.folded);
     pt_session_dir_close(&dir);

@@ -181,12 +181,6 @@ static void put_heading(const struct request *request, enum pt_launch_still why,
         snprintf(out, room, "nothing has moved for %s", stall.text);
 }
 
-static bool read_done(void *context, struct pt_launch_done *ret_done)
-{
-    const struct traced *traced = context;
-    return pt_stuck_read_done(traced->dir->path, ret_done);
-}
-
 static void say_where_it_hangs(void *context, pid_t pid, enum pt_launch_still why)
 {
     struct traced *traced = context;
@@ -221,6 +215,7 @@ static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, str
     PT_AUTO(pt_environment_freep) char **environment = pt_environment_make(environ, &wanted, err);
     if (!environment)
         return -1;
+    static const struct pt_launch_reader no_reader;
     const struct pt_launch launch = {.path = traced->target->path,
                                      .argv = request->argv,
                                      .environment = environment,
@@ -232,8 +227,7 @@ static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, str
                                      .still = say_where_it_hangs,
                                      .still_context = traced,
                                      .stall_ns = request->stall_s * 1000000000,
-                                     .read_done = preload ? read_done : NULL,
-                                     .done_context = traced};
+                                     .reader = preload ? pt_stuck_reader(traced->dir->path) : no_reader};
     return pt_launch(&launch, traced->sampler, &traced->result, err);
 }
 

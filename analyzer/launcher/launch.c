@@ -462,7 +462,7 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
         .sampler = sampler,
         .signals = launch->signals ? launch->signals : &own,
         .start_ns = pt_monotonic_ns(),
-        .stall = {.stall_ns = launch->stall_ns, .read_done = launch->read_done, .context = launch->done_context},
+        .stall = {.stall_ns = launch->stall_ns, .reader = launch->reader},
         .output_due_ns = NEVER_NS,
         .cpu_due_ns = launch->cpu_profile ? 0 : NEVER_NS,
         .status_due_ns = NEVER_NS,

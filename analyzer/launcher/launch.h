@@ -43,9 +43,7 @@ struct pt_launch {
     void (*still)(void *context, pid_t pid, enum pt_launch_still why);
     void *still_context;
     pt_u64 stall_ns;
-    /* What its trace files say by now; false: they say nothing. May be NULL: it is not traced. */
-    bool (*read_done)(void *context, struct pt_launch_done *ret_done);
-    void *done_context;
+    struct pt_launch_reader reader; /* of its trace files; zeroed = it is not traced */
     /* Called once it runs, and every 10 seconds or so with what is known by then in the result; may be NULL. */
     void (*progress)(void *context);
     void *progress_context;

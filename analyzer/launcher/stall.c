@@ -25,16 +25,27 @@ static const int movements[] = {PT_RESOURCE_disk_read_bytes, PT_RESOURCE_disk_wr
 
 #define PAUSES_LIKE_BEFORE 3
 
+/* Of the last parts of steps. */
+#define LEAST_WINDOW_NS 60000000000u
+#define PAUSES_OF_WINDOW 20
+
 static void begin_pause(struct pt_stall_watch *watch, pt_u64 now_ns)
 {
     watch->moved_ns = now_ns;
     watch->is_told = false;
 }
 
+static void note_progress(struct pt_stall_watch *watch, pt_u64 now_ns)
+{
+    watch->progress_ns = now_ns;
+    watch->is_asked = false;
+    begin_pause(watch, now_ns);
+}
+
 void pt_stall_begin(struct pt_stall_watch *watch, pt_u64 now_ns)
 {
-    watch->progress_ns = watch->step_ns = watch->sampled_ns = now_ns;
-    begin_pause(watch, now_ns);
+    watch->steps.last_ns = watch->phases.last_ns = watch->sampled_ns = now_ns;
+    note_progress(watch, now_ns);
 }
 
 void pt_stall_resume(struct pt_stall_watch *watch, pt_u64 now_ns)
@@ -42,16 +53,16 @@ void pt_stall_resume(struct pt_stall_watch *watch, pt_u64 now_ns)
     pt_stall_begin(watch, now_ns);
 }
 
-static void take_steps(struct pt_stall_watch *watch, pt_u64 now_ns)
+static void take_pace(struct pt_stall_pace *pace, bool is_first, pt_u64 now_ns)
 {
-    if (watch->done.steps > watch->first.steps && now_ns - watch->step_ns > watch->longest_ns)
-        watch->longest_ns = now_ns - watch->step_ns;
-    watch->step_ns = now_ns;
+    if (!is_first && now_ns - pace->last_ns > pace->longest_ns)
+        pace->longest_ns = now_ns - pace->last_ns;
+    pace->last_ns = now_ns;
 }
 
 static bool has_moved_since(const struct pt_launch_done *before, const struct pt_launch_done *now)
 {
-    return now->steps > before->steps || now->network_bytes > before->network_bytes ||
+    return now->steps > before->steps || now->phases > before->phases || now->network_bytes > before->network_bytes ||
            now->written_bytes > before->written_bytes || now->images > before->images;
 }
 
@@ -59,10 +70,10 @@ static bool has_moved_since(const struct pt_launch_done *before, const struct pt
 static bool has_done_more(struct pt_stall_watch *watch, pt_u64 now_ns)
 {
     struct pt_launch_done done;
-    if (!watch->read_done || now_ns < watch->done_due_ns)
+    if (!watch->reader.read_done || now_ns < watch->done_due_ns)
         return false;
     const pt_u64 before_ns = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    const bool is_read = watch->read_done(watch->context, &done);
+    const bool is_read = watch->reader.read_done(watch->reader.context, &done);
     const pt_u64 rest_ns = COST_FACTOR * (pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns);
     watch->done_due_ns = now_ns + (rest_ns < watch->stall_ns / 4 ? rest_ns : watch->stall_ns / 4);
     if (!is_read)
@@ -72,7 +83,9 @@ static bool has_done_more(struct pt_stall_watch *watch, pt_u64 now_ns)
     watch->has_done = true;
     const bool has_moved = has_moved_since(&watch->done, &done);
     if (done.steps > watch->done.steps)
-        take_steps(watch, now_ns);
+        take_pace(&watch->steps, watch->done.steps == watch->first.steps, now_ns);
+    if (done.phases > watch->done.phases)
+        take_pace(&watch->phases, watch->done.phases == watch->first.phases, now_ns);
     watch->done = done;
     return has_moved;
 }
@@ -89,13 +102,32 @@ static bool has_progress(struct pt_stall_watch *watch, const double *values, pt_
     return has_moved;
 }
 
+static bool is_overdue(const struct pt_stall_watch *watch, const struct pt_stall_pace *pace, pt_u64 now_ns)
+{
+    const pt_u64 usual_ns = PAUSES_LIKE_BEFORE * pace->longest_ns;
+    const pt_u64 patience_ns = usual_ns > watch->stall_ns ? usual_ns : watch->stall_ns;
+    return now_ns - watch->progress_ns >= patience_ns;
+}
+
+/* Where steps are not marked, only phases are known. What computes between them may be no training any more; within
+ * the parts of a step it is. Nothing moved since it was asked, so that the answer is the same. */
+static bool hangs_in_step(struct pt_stall_watch *watch, pt_u64 now_ns)
+{
+    if (!watch->reader.is_in_step || watch->is_asked || watch->is_told || watch->done.phases == watch->first.phases ||
+        !is_overdue(watch, &watch->phases, now_ns))
+        return false;
+    watch->is_asked = true;
+    return watch->reader.is_in_step(watch->reader.context, now_ns - watch->progress_ns + LEAST_WINDOW_NS +
+                                                               PAUSES_OF_WINDOW * watch->phases.longest_ns);
+}
+
 /* It made steps, and computes as long as never before without one. A GPU that is busy proves nothing: a kernel that
  * waits for other ranks keeps it so. */
-static bool lacks_steps(const struct pt_stall_watch *watch, pt_u64 now_ns)
+static bool lacks_steps(struct pt_stall_watch *watch, pt_u64 now_ns)
 {
-    const pt_u64 usual_ns = PAUSES_LIKE_BEFORE * watch->longest_ns;
-    const pt_u64 patience_ns = usual_ns > watch->stall_ns ? usual_ns : watch->stall_ns;
-    return watch->done.steps > watch->first.steps && now_ns - watch->progress_ns >= patience_ns;
+    if (watch->done.steps > watch->first.steps)
+        return is_overdue(watch, &watch->steps, now_ns);
+    return hangs_in_step(watch, now_ns);
 }
 
 /* Of the samples since it was judged last. False: too short a time to say. */
@@ -111,12 +143,6 @@ static bool takes_cpu_percent(struct pt_stall_watch *watch, double percent, pt_u
     watch->judged_ns = 0;
     watch->cpu_ns = 0;
     return true;
-}
-
-static void note_progress(struct pt_stall_watch *watch, pt_u64 now_ns)
-{
-    watch->progress_ns = now_ns;
-    begin_pause(watch, now_ns);
 }
 
 enum pt_stall pt_stall_check(struct pt_stall_watch *watch, const double *values, pt_u64 output_bytes, pt_u64 now_ns)

@@ -275,6 +275,7 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
     struct progress progress = {runner, index, pt_runner_now_ns(runner)};
     PT_AUTO(pt_cpu_profile_freep)
     struct pt_cpu_profile *cpu_profile = pt_cpu_profile_new(runner->request->dir->fd, (pt_u32)index);
+    static const struct pt_launch_reader no_reader;
     const struct pt_launch what = {
         .path = planned->target.path,
         .argv = run->argv,
@@ -291,8 +292,7 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
         .still = runner->request->look ? look_at_stage : NULL,
         .still_context = &progress,
         .stall_ns = runner->request->stall_ns,
-        .read_done = planned->target.preload ? runner->request->read_done : NULL,
-        .done_context = runner->request->done_context,
+        .reader = planned->target.preload ? runner->request->reader : no_reader,
     };
     /* Before it runs: that it is not reached would be wrong from then on, however soon we are killed. */
     stage->start_ns = (double)progress.start_ns;

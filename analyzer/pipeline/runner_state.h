@@ -29,10 +29,8 @@ struct pt_runner_request {
     const char *(*look_at_core)(void *context, const char *stage, pid_t pid, const char *cwd);
     /* The stacks of the last of either, for reports; "" = none. */
     const char *(*stacks)(void *context);
-    void *look_context; /* of these */
-    /* What the trace files of the run say has been done; false: nothing yet. */
-    bool (*read_done)(void *context, struct pt_launch_done *ret_done);
-    void *done_context;
+    void *look_context;             /* of these */
+    struct pt_launch_reader reader; /* of the trace files of the run */
 };
 
 struct pt_runner_result {

@@ -14,6 +14,7 @@ import unittest
 from launcher_case import PROFTRACE, LauncherCase, clean_environment
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "preload", "python")
+HAS_TORCH = subprocess.run(["/usr/bin/python3", "-c", "import torch"], stderr=subprocess.DEVNULL, check=False).returncode == 0
 DEADLOCK = """
 import threading, time
 a, b, both = threading.Lock(), threading.Lock(), threading.Barrier(2)
@@ -49,6 +50,43 @@ for i in range(20):
     spin(0.05)
     proftrace.step(i)
 spin(3)
+"""
+
+
+# A training that marks nothing, as nearly all are; where it spins after ten steps is said by its argument.
+TRAINS = """
+import sys, time, torch
+def spin(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end: pass
+class Passes(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x): return x * 1
+    @staticmethod
+    def backward(context, gradient):
+        if step == 10 and sys.argv[1] == "backward": spin(12)
+        return gradient
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 1)
+    def forward(self, x):
+        if not self.training and sys.argv[1] == "evaluation": spin(8)
+        return Passes.apply(self.linear(x))
+model = Model()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for step in range(11):
+    loss = model(torch.ones(2, 4)).sum()
+    loss.backward()
+    optimizer.step()
+    spin(0.05)
+if sys.argv[1] == "scores": spin(8)
+if sys.argv[1] == "validation":
+    model.eval()
+    for _ in range(80):
+        model(torch.ones(2, 4))
+        spin(0.1)
+model.eval()(torch.ones(2, 4))
 """
 
 
@@ -217,6 +255,26 @@ while True: time.sleep(0.05) if os.waitpid(-1, os.WNOHANG)[0] == 0 else os._exit
         done = self.run_command("run", "--stall", "4", "--interval", "100", "-o", "run", "--", sys.executable, "program.py", PYTHONPATH=PACKAGE)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertFalse(os.path.exists(self.path("run/stacks.txt")), done.stderr)
+
+    def run_training(self, *how):
+        self.write_program(TRAINS)
+        shutil.rmtree(self.path("run"), ignore_errors=True)
+        done = self.run_command("run", "--stall", "1", "--interval", "100", "-o", "run", "--", "/usr/bin/python3", "program.py", *how)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    @unittest.skipUnless(HAS_TORCH, "python3-torch is not installed")
+    def test_a_training_that_marks_nothing_hangs_in_a_step(self):
+        said = self.run_training("backward")
+        self.assertRegex(said, r"although it computes, it made no step for longer than 1\.00 s: process \d+ .*spin \(program\.py:5\)")
+        self.assertEqual([finding["rule"] for finding in self.report("run")["findings"]][:1], ["stage_stuck"])
+
+    @unittest.skipUnless(HAS_TORCH, "python3-torch is not installed")
+    def test_a_training_that_is_at_something_else_does_not_hang(self):
+        """Scores of an epoch, a validation of many batches or of one large one."""
+        for how in "scores", "validation", "evaluation":
+            with self.subTest(how):
+                self.assertNotIn("it made no step", self.run_training(how))
 
     def test_bytes_of_a_network_are_movement(self):
         """A few bytes now and then use no CPU to speak of, and no disk."""

@@ -7,7 +7,7 @@
 
 #include "facts/call_class.h"
 #include "profile/open.h"
-#include "util/auto.h"
+#include "in_phase.h"
 
 /* Single characters of stdio are only counted: those that are read are with them. */
 static pt_u64 written_bytes(const struct pt_totals_by_kind *totals)
@@ -16,7 +16,7 @@ static pt_u64 written_bytes(const struct pt_totals_by_kind *totals)
            pt_call_class_sum(totals, PT_CALL_STDIO_WRITE).bytes + pt_totals_of(totals, PT_KIND_stdio_char)->calls;
 }
 
-bool pt_stuck_read_done(const char *path, struct pt_launch_done *ret_done)
+static bool read_done(void *path, struct pt_launch_done *ret_done)
 {
     struct pt_run run = {0};
     struct pt_error ignored = {0};
@@ -26,10 +26,22 @@ bool pt_stuck_read_done(const char *path, struct pt_launch_done *ret_done)
     for (pt_u32 i = 0; is_read && i < run.session->n_processes; i++) {
         const struct pt_process *process = run.session->processes[i];
         ret_done->steps += pt_totals_of(process->totals, PT_KIND_step)->calls;
+        ret_done->phases += pt_totals_of(process->totals, PT_KIND_phase_begin)->calls +
+                            pt_totals_of(process->totals, PT_KIND_phase_end)->calls;
         ret_done->network_bytes += pt_call_class_sum(process->totals, PT_CALL_NETWORK).bytes;
         ret_done->written_bytes += written_bytes(process->totals);
     }
     ret_done->images = is_read ? run.session->n_processes : 0;
     pt_run_close(&run);
     return is_read;
+}
+
+static bool is_in_step(void *path, pt_u64 window_ns)
+{
+    return pt_stuck_is_in_phase(path, window_ns);
+}
+
+struct pt_launch_reader pt_stuck_reader(const char *path)
+{
+    return (struct pt_launch_reader){read_done, is_in_step, (void *)(size_t)path};
 }

@@ -7,7 +7,7 @@
 
 #include "launcher/stall.h"
 
-/* `path` is the run directory. False: there is no trace file that can be read yet. */
-bool pt_stuck_read_done(const char *path, struct pt_launch_done *ret_done);
+/* Of the run directory `path`, which has to outlive it. */
+struct pt_launch_reader pt_stuck_reader(const char *path);
 
 #endif
