@@ -62,6 +62,17 @@ while True:
     with proftrace.range("forward"): time.sleep(0.05)
 """
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "preload", "python")
+UNMARKED = """
+import sys, torch
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for _ in range(5):
+    model(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+HAS_TORCH = subprocess.run(["/usr/bin/python3", "-c", "import torch"], stderr=subprocess.DEVNULL, check=False).returncode == 0
 SPINS = "print('ready', flush=True)\nwhile True: pass"
 
 
@@ -186,6 +197,26 @@ class Top(LauncherCase):
         self.assertEqual({name: row["processes"] for name, row in stages.items()}, {"train": 4, "prepare": 1})
         self.assertAlmostEqual(stages["train"]["read_bytes_per_s"], sum(rows[rank.pid]["read_bytes_per_s"] for rank in ranks), delta=1)
         self.assertEqual([(row["rank"], row["processes"]) for row in sorted(found["ranks"], key=lambda row: row["rank"])], [(0, 2), (1, 2)])
+
+    def test_steps_of_ranks(self):
+        """Ranks make their steps together, as the report has it."""
+        marks = "import proftrace, sys\nfor i in range(10): proftrace.step(i)\nprint('ready', flush=True)\nsys.stdin.readline()"
+        ranks = [self.start(marks, PROFTRACE_STAGE="train", PYTHONPATH=PACKAGE, RANK=str(rank), WORLD_SIZE="3") for rank in range(3)]
+        self.start(WAITS, PROFTRACE_STAGE="train")
+        found, rows = self.top()
+        self.assertEqual([rows[rank.pid]["steps"] for rank in ranks], [10] * 3)
+        self.assertEqual([(row["steps"], row["steps_per_s"]) for row in found["stages"]], [(10, 0)])
+        self.assertEqual([row["steps"] for row in found["ranks"]], [10] * 3)
+        report = json.loads(self.proftrace("report", "run", "--format", "json").stdout)
+        self.assertEqual(report["stages"][0]["training"]["steps"], 10)
+
+    @unittest.skipUnless(HAS_TORCH, "python3-torch is not installed")
+    def test_steps_that_are_not_marked_are_unknown(self):
+        process = self.start(UNMARKED, PROFTRACE_STAGE="train")
+        self.start(WAITS, PROFTRACE_STAGE="train")  # does nothing of the kind, and does not make them known
+        found, rows = self.top()
+        for row in rows[process.pid], *found["stages"]:
+            self.assertEqual([(row[key], row[key + "_reason"]) for key in ("steps", "steps_per_s")], [(None, "only steps that are marked have totals")] * 2)
 
     # ---- a terminal ----
 

@@ -82,6 +82,7 @@ static enum pt_top_part part_of(pt_u32 kind)
 static void sum_up(struct pt_top_sums *sums, const struct pt_process *process)
 {
     sums->steps = pt_totals_of(process->totals, PT_KIND_step)->calls;
+    sums->phases = pt_totals_of(process->totals, PT_KIND_phase_begin)->calls;
     sums->gpu_kernels = pt_totals_of(process->totals, PT_KIND_gpu_kernel)->calls;
     sums->read = pt_call_class_sum(process->totals, PT_CALL_READ);
     sums->written = pt_call_class_sum(process->totals, PT_CALL_WRITE);

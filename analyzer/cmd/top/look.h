@@ -25,7 +25,7 @@ enum pt_top_part {
 
 /* Counts that only grow. */
 struct pt_top_sums {
-    pt_u64 steps, cpu_ticks, gpu_kernels, allocations, allocated_bytes, releases;
+    pt_u64 steps, phases, cpu_ticks, gpu_kernels, allocations, allocated_bytes, releases;
     struct pt_kind_totals read, written;
     pt_u64 part_ns[PT_TOP_PART__COUNT];
 };

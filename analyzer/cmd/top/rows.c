@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profile/first_rank.h"
 #include "report/outcome.h"
 #include "util/auto.h"
 #include "util/mem.h"
@@ -22,8 +23,8 @@ struct row {
     struct pt_value rank, phase, cpu_percent, data_wait_percent, rss_bytes, anonymous_bytes, threads, open_files;
     struct pt_value reading_percent, writing_percent, files_percent, network_percent, lock_percent, sleeping_percent,
         waiting_percent, children_percent;
-    pt_u64 steps;
-    struct pt_value steps_per_s;
+    bool marks_steps;
+    struct pt_value steps, steps_per_s;
     pt_u64 reads, read_bytes;
     struct pt_value read_bytes_per_s;
     pt_u64 writes, written_bytes;
@@ -75,6 +76,12 @@ static const struct pt_column of_machines[] = {COLUMNS_OF_MACHINES};
 /* ---- values ---- */
 
 static const char has_ended[] = "it has ended";
+static const char marks_none[] = "only steps that are marked have totals";
+
+static bool is_number(struct pt_value value)
+{
+    return value.type == PT_VALUE_INTEGER || value.type == PT_VALUE_REAL;
+}
 
 /* Of one that has ended nothing happens now, and that is no rate of 0. */
 static struct pt_value rate(pt_u64 before, pt_u64 now, double window_s)
@@ -104,7 +111,7 @@ static void set_rates(struct row *row, const struct pt_top_sums *old, const stru
     const pt_u32 threads = row->threads.type == PT_VALUE_INTEGER ? (pt_u32)row->threads.integer : 1;
     for (int part = 0; part < PT_TOP_PART__COUNT; part++)
         *shares[part] = share(old->part_ns[part], sums->part_ns[part], window_s, threads);
-    row->steps_per_s = rate(old->steps, sums->steps, window_s);
+    row->steps_per_s = is_number(row->steps) || window_s <= 0 ? rate(old->steps, sums->steps, window_s) : row->steps;
     row->read_bytes_per_s = rate(old->read.bytes, sums->read.bytes, window_s);
     row->written_bytes_per_s = rate(old->written.bytes, sums->written.bytes, window_s);
 }
@@ -132,9 +139,15 @@ static void set_outside(struct row *row, const struct pt_top_outside *outside, b
                                                 : pt_integer((pt_u64)outside->open_files);
 }
 
+/* What makes phases may be a training that does not say when it steps. */
+static void set_steps(struct row *row, const struct pt_top_sums *sums)
+{
+    row->marks_steps = sums->steps > 0;
+    row->steps = !sums->steps && sums->phases ? pt_unknown(marks_none) : pt_integer(sums->steps);
+}
+
 static void set_counts(struct row *row, const struct pt_process *process, const struct pt_top_sums *sums)
 {
-    row->steps = sums->steps;
     row->reads = sums->read.calls;
     row->read_bytes = sums->read.bytes;
     row->writes = sums->written.calls;
@@ -183,6 +196,7 @@ static struct row row_of(const struct pt_top_look *before, const struct pt_top_l
         .cpu_percent = is_seen ? rate(old->cpu_ticks * 100, sums->cpu_ticks * 100, window_s * ticks_per_s) : ended,
     };
     set_outside(&row, outside, is_seen);
+    set_steps(&row, sums);
     set_rates(&row, old, sums, window_s);
     set_heap(&row, process, old, sums, window_s);
     set_counts(&row, process, sums);
@@ -191,11 +205,6 @@ static struct row row_of(const struct pt_top_look *before, const struct pt_top_l
 }
 
 /* ---- groups ---- */
-
-static bool is_number(struct pt_value value)
-{
-    return value.type == PT_VALUE_INTEGER || value.type == PT_VALUE_REAL;
-}
 
 /* What is known of either; unknown only if both are. */
 static struct pt_value plus(struct pt_value a, struct pt_value b)
@@ -214,30 +223,32 @@ static struct pt_value same(struct pt_value a, struct pt_value b)
     return a.type == PT_VALUE_UNKNOWN ? b : b.type == PT_VALUE_UNKNOWN || is_one ? a : pt_unknown("several");
 }
 
+/* Those that mark steps say how many there are; where none does, who may train without a mark does not know. */
+static void add_steps(struct row *to, const struct row *from)
+{
+    if (to->marks_steps && from->marks_steps) {
+        to->steps = plus(to->steps, from->steps);
+        to->steps_per_s = plus(to->steps_per_s, from->steps_per_s);
+    } else if (from->marks_steps || (!to->marks_steps && !is_number(from->steps))) {
+        to->steps = from->steps;
+        to->steps_per_s = from->steps_per_s;
+    }
+    to->marks_steps |= from->marks_steps;
+}
+
 static void add_row(struct row *to, const struct row *from)
 {
     static const size_t sums[] = {
-        offsetof(struct row, cpu_percent),
-        offsetof(struct row, data_wait_percent),
-        offsetof(struct row, rss_bytes),
-        offsetof(struct row, anonymous_bytes),
-        offsetof(struct row, threads),
-        offsetof(struct row, open_files),
-        offsetof(struct row, reading_percent),
-        offsetof(struct row, writing_percent),
-        offsetof(struct row, files_percent),
-        offsetof(struct row, network_percent),
-        offsetof(struct row, lock_percent),
-        offsetof(struct row, sleeping_percent),
-        offsetof(struct row, waiting_percent),
-        offsetof(struct row, children_percent),
-        offsetof(struct row, steps_per_s),
-        offsetof(struct row, read_bytes_per_s),
-        offsetof(struct row, written_bytes_per_s),
-        offsetof(struct row, allocations),
-        offsetof(struct row, allocated_bytes),
-        offsetof(struct row, allocations_per_s),
-        offsetof(struct row, live_blocks),
+        offsetof(struct row, cpu_percent),       offsetof(struct row, data_wait_percent),
+        offsetof(struct row, rss_bytes),         offsetof(struct row, anonymous_bytes),
+        offsetof(struct row, threads),           offsetof(struct row, open_files),
+        offsetof(struct row, reading_percent),   offsetof(struct row, writing_percent),
+        offsetof(struct row, files_percent),     offsetof(struct row, network_percent),
+        offsetof(struct row, lock_percent),      offsetof(struct row, sleeping_percent),
+        offsetof(struct row, waiting_percent),   offsetof(struct row, children_percent),
+        offsetof(struct row, read_bytes_per_s),  offsetof(struct row, written_bytes_per_s),
+        offsetof(struct row, allocations),       offsetof(struct row, allocated_bytes),
+        offsetof(struct row, allocations_per_s), offsetof(struct row, live_blocks),
     };
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
         struct pt_value *value = (struct pt_value *)(void *)((char *)to + sums[i]);
@@ -246,7 +257,7 @@ static void add_row(struct row *to, const struct row *from)
     to->rank = same(to->rank, from->rank);
     to->phase = same(to->phase, from->phase);
     to->processes += from->processes;
-    to->steps += from->steps;
+    add_steps(to, from);
     to->reads += from->reads;
     to->read_bytes += from->read_bytes;
     to->writes += from->writes;
@@ -256,10 +267,14 @@ static void add_row(struct row *to, const struct row *from)
     to->lost += from->lost;
 }
 
+static bool is_same_stage(const char *a, const char *b)
+{
+    return !strcmp(a ? a : "", b ? b : "");
+}
+
 static bool is_together(const struct row *a, const struct row *b, enum pt_top_by by)
 {
-    const bool has_one_stage = !strcmp(a->stage ? a->stage : "", b->stage ? b->stage : "");
-    if (by == PT_TOP_BY_PROCESS || !has_one_stage)
+    if (by == PT_TOP_BY_PROCESS || !is_same_stage(a->stage, b->stage))
         return false;
     return by == PT_TOP_BY_STAGE ||
            (is_number(a->rank) == is_number(b->rank) && (!is_number(a->rank) || a->rank.integer == b->rank.integer));
@@ -270,6 +285,34 @@ static bool is_together(const struct row *a, const struct row *b, enum pt_top_by
 struct rows {
     PT_VEC(struct row);
 };
+
+/* Of the stage that was asked for last. */
+struct first_rank {
+    const char *stage;
+    pt_i64 rank;
+    bool is_known;
+};
+
+static pt_i64 first_rank_of(struct first_rank *first, const struct pt_session *session, const char *stage)
+{
+    if (first->is_known && is_same_stage(first->stage, stage))
+        return first->rank;
+    *first = (struct first_rank){stage, PT_NO_RANK, true};
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (is_same_stage(session->processes[i]->stage, stage))
+            first->rank = pt_first_marking_rank_with(first->rank, session->processes[i]);
+    return first->rank;
+}
+
+/* Ranks make their steps together. */
+static void leave_steps_to_first_rank(struct row *row, struct first_rank *first, const struct pt_process *process)
+{
+    if (!row->marks_steps || process->rank < 0 ||
+        pt_rank_counts(first_rank_of(first, process->session, process->stage), process))
+        return;
+    row->marks_steps = false;
+    row->steps = row->steps_per_s = pt_unknown("those of the first rank count");
+}
 
 static void put(struct rows *rows, const struct row *row, enum pt_top_by by)
 {
@@ -328,6 +371,7 @@ struct pt_panel *pt_top_panel(struct pt_doc *doc, const struct pt_top_look *befo
     struct pt_column columns[sizeof of_processes / sizeof *of_processes + sizeof of_machines / sizeof *of_machines];
     const size_t n_columns = columns_of(view, columns);
     const struct pt_session *session = pt_run_session(&now->run);
+    struct first_rank first_rank = {0};
     struct rows rows = {0};
     struct pt_table *table;
     enum pt_top_sort sort = view->sort;
@@ -339,7 +383,9 @@ struct pt_panel *pt_top_panel(struct pt_doc *doc, const struct pt_top_look *befo
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         if (!session->processes[i]->is_running && now->n_running)
             continue;
-        const struct row row = row_of(before, now, i, phases, &doc->arena);
+        struct row row = row_of(before, now, i, phases, &doc->arena);
+        if (view->by == PT_TOP_BY_STAGE)
+            leave_steps_to_first_rank(&row, &first_rank, session->processes[i]);
         if (view->by != PT_TOP_BY_RANK || is_number(row.rank))
             put(&rows, &row, view->by);
     }
