@@ -198,6 +198,23 @@ class Top(LauncherCase):
         self.assertAlmostEqual(stages["train"]["read_bytes_per_s"], sum(rows[rank.pid]["read_bytes_per_s"] for rank in ranks), delta=1)
         self.assertEqual([(row["rank"], row["processes"]) for row in sorted(found["ranks"], key=lambda row: row["rank"])], [(0, 2), (1, 2)])
 
+    def test_counts_of_what_has_ended_stay(self):
+        """Workers end with each epoch: the totals of their stage and rank do not fall."""
+        of = {"PROFTRACE_STAGE": "train", "RANK": "0", "WORLD_SIZE": "1"}
+        ended, prepared = self.start(WAITS, **of), self.start(WAITS, PROFTRACE_STAGE="prepare")
+        for process in ended, prepared:
+            process.communicate(b"\n")
+        running = self.start(WAITS, **of)
+        found, rows = self.top()
+        self.assertEqual(list(rows), [running.pid])
+        report = json.loads(self.proftrace("report", "run", "--format", "json").stdout)
+        io, heap = ([process[key] for process in report["processes"] if process["stage"] == "train"] for key in ("io", "heap"))
+        self.assertEqual([row["stage"] for row in found["stages"]], ["train"], "of which something runs")
+        for row in *found["stages"], *found["ranks"]:
+            self.assertEqual((row["reads"], row["written_bytes"]), (sum(one["read"]["calls"] for one in io), sum(one["write"]["bytes"] for one in io)))
+            self.assertEqual(row["allocations"], sum(one["allocs"] for one in heap))
+            self.assertEqual((row["processes"], row["read_bytes_per_s"], row["rss_bytes"], row["live_blocks"]), (1, 0, rows[running.pid]["rss_bytes"], rows[running.pid]["live_blocks"]))
+
     def test_steps_of_ranks(self):
         """Ranks make their steps together, as the report has it."""
         marks = "import proftrace, sys\nfor i in range(10): proftrace.step(i)\nprint('ready', flush=True)\nsys.stdin.readline()"

@@ -314,6 +314,13 @@ static void leave_steps_to_first_rank(struct row *row, struct first_rank *first,
     row->steps = row->steps_per_s = pt_unknown("those of the first rank count");
 }
 
+/* Of one that has ended, beside others that run: what it did is still done, by the workers of earlier epochs, too. */
+static void leave_counts_only(struct row *row)
+{
+    row->processes = 0;
+    row->live_blocks = pt_unknown(has_ended);
+}
+
 static void put(struct rows *rows, const struct row *row, enum pt_top_by by)
 {
     size_t i = 0;
@@ -381,9 +388,12 @@ struct pt_panel *pt_top_panel(struct pt_doc *doc, const struct pt_top_look *befo
                                                                         : "Ranks",
                                           columns, (pt_u32)n_columns, &table);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
-        if (!session->processes[i]->is_running && now->n_running)
+        const bool is_over = !session->processes[i]->is_running && now->n_running;
+        if (is_over && view->by == PT_TOP_BY_PROCESS)
             continue;
         struct row row = row_of(before, now, i, phases, &doc->arena);
+        if (is_over)
+            leave_counts_only(&row);
         if (view->by == PT_TOP_BY_STAGE)
             leave_steps_to_first_rank(&row, &first_rank, session->processes[i]);
         if (view->by != PT_TOP_BY_RANK || is_number(row.rank))
@@ -392,7 +402,8 @@ struct pt_panel *pt_top_panel(struct pt_doc *doc, const struct pt_top_look *befo
     if (rows.n)
         qsort_r(rows.items, rows.n, sizeof *rows.items, by_key, &sort);
     for (size_t i = 0; i < rows.n; i++)
-        pt_table_add(table, &rows.items[i]);
+        if (rows.items[i].processes)
+            pt_table_add(table, &rows.items[i]);
     free(rows.items);
     return panel;
 }

@@ -21,7 +21,8 @@ struct pt_top_view {
     bool is_for_people; /* the columns that a terminal has room for; else all */
 };
 
-/* What is shown is of those that run; of a run that has ended, of all. `now` - `before` is the window of rates. */
+/* What is shown is of those that run; of a run that has ended, of all. The counts of a stage or a rank of which
+ * anything runs are those of its processes that have ended, too. `now` - `before` is the window of rates. */
 struct pt_panel *pt_top_panel(struct pt_doc *doc, const struct pt_top_look *before, const struct pt_top_look *now,
                               const struct pt_top_phases *phases, const struct pt_top_view *view);
 
