@@ -215,6 +215,28 @@ class Top(LauncherCase):
             self.assertEqual(row["allocations"], sum(one["allocs"] for one in heap))
             self.assertEqual((row["processes"], row["read_bytes_per_s"], row["rss_bytes"], row["live_blocks"]), (1, 0, rows[running.pid]["rss_bytes"], rows[running.pid]["live_blocks"]))
 
+    def test_cpu_of_what_executes_another_program(self):
+        """The kernel counts on: what the process used before the first look is none of the window."""
+        go = os.path.join(self.folder, "go")
+        waits = f"while not os.path.exists({go!r}): time.sleep(0.01)\n"
+        execs = "os.execv('/usr/bin/python3', ['python3', '-c', 'import time; time.sleep(60)'])"
+        uses = "import os, sys, time\nwhile time.process_time() < 2: pass\n"
+        process = self.start(f"{uses}print('ready', flush=True)\n{waits}{execs}")
+        # Another begins to be traced between the looks, and has used as much.
+        untraced = subprocess.Popen(["/usr/bin/python3", "-c", f"{uses}print('ready', flush=True)\n{waits}os.environ.update(LD_PRELOAD={LIBRARY!r}, PROFTRACE_SESSION={self.folder + '/run'!r})\n{execs}"],
+                                    env=clean_environment(), stdout=subprocess.PIPE)
+        self.addCleanup(untraced.stdout.close)
+        self.addCleanup(self.end, untraced)
+        self.assertEqual(untraced.stdout.readline(), b"ready\n")
+        top = subprocess.Popen([PROFTRACE, "top", "run", "--json", "-i", "1s"], cwd=self.folder, env=clean_environment(), stdout=subprocess.PIPE)
+        self.addCleanup(top.stdout.close)
+        time.sleep(0.4)  # it has looked for the first time
+        with open(go, "w", encoding="ascii"):
+            pass
+        rows = {row["pid"]: row for row in json.loads(top.communicate(timeout=60)[0])["processes"]}
+        self.assertLess(rows[process.pid]["cpu_percent"], 100)
+        self.assertEqual((rows[untraced.pid]["cpu_percent"], rows[untraced.pid]["cpu_percent_reason"]), (None, "it was not traced at the look before"))
+
     def test_steps_of_ranks(self):
         """Ranks make their steps together, as the report has it."""
         marks = "import proftrace, sys\nfor i in range(10): proftrace.step(i)\nprint('ready', flush=True)\nsys.stdin.readline()"

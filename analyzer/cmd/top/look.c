@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "proftrace/events.h"
@@ -133,9 +134,30 @@ int pt_top_look_open(struct pt_top_look *look, const char *path, struct pt_error
     return 0;
 }
 
-const struct pt_top_sums *pt_top_earlier(const struct pt_top_look *look, const struct pt_process *process)
+static const struct pt_top_sums *sums_of(const struct pt_top_look *look, const struct pt_process *process)
 {
-    static const struct pt_top_sums none;
     const uint64_t *place = pt_map_find(&look->by_trace_id, key_of(process));
-    return place ? &look->sums[*place - 1] : &none;
+    return place ? &look->sums[*place - 1] : NULL;
+}
+
+/* CPU time of a process that began within a tick of the look is as good as nothing. */
+static bool began_after(const struct pt_process_stat *stat, pt_u64 monotonic_ns)
+{
+    const pt_u64 slept_ns = pt_clock_ns(CLOCK_BOOTTIME) - pt_monotonic_ns();
+    const pt_u64 tick_ns = 1000000000u / (pt_u64)sysconf(_SC_CLK_TCK);
+    return stat->threads && (stat->start_ticks + 1) * tick_ns >= monotonic_ns + slept_ns;
+}
+
+struct pt_top_before pt_top_before(const struct pt_top_look *earlier, const struct pt_top_look *now, pt_u32 index)
+{
+    const struct pt_process *process = pt_run_session(&now->run)->processes[index];
+    const struct pt_top_sums *sums = sums_of(earlier, process);
+    if (sums)
+        return (struct pt_top_before){*sums, true};
+    for (process = process->previous_image; process && !sums; process = process->previous_image)
+        sums = sums_of(earlier, process);
+    return (struct pt_top_before){
+        .sums = {.cpu_ticks = sums ? sums->cpu_ticks : 0},
+        .is_cpu_known = sums || began_after(&now->outside[index].stat, earlier->at_ns),
+    };
 }

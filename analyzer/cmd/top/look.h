@@ -50,7 +50,11 @@ struct pt_top_look {
 int pt_top_look_open(struct pt_top_look *look, const char *path, struct pt_error *err);
 void pt_top_look_close(struct pt_top_look *look);
 
-/* The same process in an earlier look: what it had done by then; all 0 = it was not there. */
-const struct pt_top_sums *pt_top_earlier(const struct pt_top_look *look, const struct pt_process *process);
+/* What had been done by an earlier look; all 0 = it was not there. */
+struct pt_top_before {
+    struct pt_top_sums sums; /* of the same image */
+    bool is_cpu_known;       /* the kernel counts CPU time for the whole process, whatever it executed by then */
+};
+struct pt_top_before pt_top_before(const struct pt_top_look *earlier, const struct pt_top_look *now, pt_u32 index);
 
 #endif

@@ -176,7 +176,8 @@ static struct row row_of(const struct pt_top_look *before, const struct pt_top_l
 {
     const struct pt_process *process = now->run.session->processes[index];
     const struct pt_top_outside *outside = &now->outside[index];
-    const struct pt_top_sums *old = pt_top_earlier(before, process), *sums = &now->sums[index];
+    const struct pt_top_before earlier = pt_top_before(before, now, index);
+    const struct pt_top_sums *old = &earlier.sums, *sums = &now->sums[index];
     const double window_s = process->is_running ? (double)(now->at_ns - before->at_ns) / 1e9 : 0;
     const struct pt_value exit = pt_report_process_exit(process, arena), ended = pt_unknown(has_ended);
     const bool is_seen = process->is_running && outside->stat.threads;
@@ -193,7 +194,10 @@ static struct row row_of(const struct pt_top_look *before, const struct pt_top_l
         .rank = process->rank < 0 ? pt_unknown("it has none") : pt_integer((pt_u64)process->rank),
         .phase = is_seen ? pt_top_phase_of(phases, process) : ended,
         .data_wait_percent = is_seen ? pt_top_data_wait_of(phases, process) : ended,
-        .cpu_percent = is_seen ? rate(old->cpu_ticks * 100, sums->cpu_ticks * 100, window_s * ticks_per_s) : ended,
+        .cpu_percent = !is_seen ? ended
+                       : earlier.is_cpu_known
+                           ? rate(old->cpu_ticks * 100, sums->cpu_ticks * 100, window_s * ticks_per_s)
+                           : pt_unknown("it was not traced at the look before"),
     };
     set_outside(&row, outside, is_seen);
     set_steps(&row, sums);
