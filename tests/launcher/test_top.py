@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import shutil
 import signal
@@ -263,6 +264,7 @@ class Top(LauncherCase):
         """(pid, terminal, how it was before): `top` with a terminal of its own, of which this is the other end."""
         pid, terminal = pty.fork()
         if pid == 0:
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it
             time.sleep(0.2)
             os.chdir(self.folder)
             os.execve(PROFTRACE, [PROFTRACE, "top", "run", "-i", "200ms", *options], clean_environment(TERM="xterm"))
@@ -340,12 +342,32 @@ class Top(LauncherCase):
 
     def test_signals_give_the_terminal_back(self):
         self.start(WAITS)
-        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT:
-            with self.subTest(number.name):
+        ends = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGXCPU, signal.SIGPIPE, signal.SIGVTALRM,
+                signal.SIGIO, signal.SIGPWR, signal.SIGRTMIN + 3, signal.SIGSEGV, signal.SIGABRT}
+        for number in sorted(ends):
+            with self.subTest(number):
                 pid, terminal, before = self.on_terminal()
                 self.read_until(terminal, rb"q quit")
                 os.kill(pid, number)
                 self.assertEqual(self.end_of(pid, terminal, before), -number)
+
+    def test_out_of_memory_gives_the_terminal_back(self):
+        self.start(WAITS)
+        pid, terminal, before = self.on_terminal()
+        self.read_until(terminal, rb"q quit")
+        resource.prlimit(pid, resource.RLIMIT_AS, (1 << 20, 1 << 20))
+        self.assertIn(self.end_of(pid, terminal, before), (3, 125))
+
+    def test_signals_that_are_ignored_stay_so(self):
+        self.start(WAITS)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        self.addCleanup(signal.signal, signal.SIGHUP, signal.SIG_DFL)
+        pid, terminal, before = self.on_terminal()
+        self.read_until(terminal, rb"q quit")
+        os.kill(pid, signal.SIGHUP)
+        self.read_until(terminal, rb"q quit")
+        os.write(terminal, b"q")
+        self.assertEqual(self.end_of(pid, terminal, before), 0)
 
     def test_its_end_is_shown_on_the_screen_as_it_was(self):
         process = self.start(WAITS)

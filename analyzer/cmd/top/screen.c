@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the mode of the terminal. Threads: main only. Never: leaves it changed, whatever ends us but SIGKILL: signals
- * wait in a descriptor, and who stops us gets the terminal back first.
+ * Owns: the mode of the terminal. Threads: main only, but for the end of all. Never: leaves it changed, whatever ends
+ * us but SIGKILL: signals wait in a descriptor, errors of ours have a handler, and who stops us gets the terminal back
+ * first.
  */
 #include "screen.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -39,21 +41,87 @@ static void give_terminal(const struct pt_screen *screen)
     tcsetattr(STDIN_FILENO, TCSADRAIN, &screen->before);
 }
 
+/* ---- ends that do not come back to us ---- */
+
+/* An error of ours: no descriptor can receive these. */
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+
+/* Whose terminal it is; NULL = nobody's. */
+static struct pt_screen *open_screen;
+
+static void give_and_die(int number)
+{
+    if (open_screen)
+        give_terminal(open_screen);
+    signal(number, SIG_DFL);
+    raise(number); /* once the handler has returned */
+}
+
+/* What is said of it on the other screen goes with that. */
+static void give_at_exit(void)
+{
+    static const char reason[] = "proftrace: out of memory\n";
+    if (!open_screen)
+        return;
+    give_terminal(open_screen);
+    if (write(STDERR_FILENO, reason, sizeof reason - 1) < 0)
+        return;
+}
+
+static bool has_action(int number, void (*action)(int))
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == action;
+}
+
+static void guard(struct pt_screen *screen)
+{
+    static bool is_registered;
+    open_screen = screen;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (has_action(faults[i], SIG_DFL))
+            signal(faults[i], give_and_die);
+    if (!is_registered)
+        is_registered = atexit(give_at_exit) == 0;
+}
+
+static void unguard(void)
+{
+    open_screen = NULL;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (has_action(faults[i], give_and_die))
+            signal(faults[i], SIG_DFL);
+}
+
+/* All that end or stop us, and a new size; not what is ignored, as under nohup. */
+static void signals_to_take(sigset_t *ret_set)
+{
+    static const int left[] = {SIGCHLD, SIGCONT, SIGURG, SIGTTIN, SIGTTOU};
+    sigfillset(ret_set);
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        sigdelset(ret_set, left[i]);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(ret_set, faults[i]);
+    for (int number = 1; number <= SIGRTMAX; number++)
+        if (has_action(number, SIG_IGN))
+            sigdelset(ret_set, number);
+}
+
+/* ---- the screen ---- */
+
 int pt_screen_open(struct pt_screen *screen, struct pt_error *err)
 {
-    static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH};
     sigset_t set;
     *screen = (struct pt_screen){.signals_fd = -1};
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &screen->before) < 0)
         return 0;
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        sigaddset(&set, taken[i]);
+    signals_to_take(&set);
     screen->signals_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (screen->signals_fd < 0)
         return pt_fail(err, "cannot receive signals: %s", strerror(errno));
     sigprocmask(SIG_BLOCK, &set, &screen->mask_before);
     screen->is_open = true;
+    guard(screen);
     take_terminal(screen);
     return 0;
 }
@@ -63,6 +131,7 @@ void pt_screen_close(struct pt_screen *screen)
     if (!screen->is_open)
         return;
     give_terminal(screen);
+    unguard();
     pt_closep(&screen->signals_fd);
     screen->is_open = false;
     if (screen->end_signal) {
