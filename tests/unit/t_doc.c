@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "report/doc/grid.h"
+#include "report/doc/show.h"
 #include "report/html/panel.h"
 #include "report/html/table.h"
 #include "report/json/panel.h"
@@ -264,6 +265,22 @@ static void a_skipped_stage_fits_into_its_line(void **state)
     }
 }
 
+static void slow_rates_are_shown_as_they_are(void **state)
+{
+    (void)state;
+    static const struct {
+        double per_second;
+        const char *shown;
+    } cases[] = {{0, "0/s"}, {0.4, "0.4/s"}, {1.6, "1.6/s"}, {-0.25, "-0.25/s"}, {32, "32/s"}, {12345.6, "12,346/s"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct pt_cell cell = {.value = pt_real(cases[i].per_second), .show = PT_SHOW_PER_SECOND};
+        struct pt_str out = {0};
+        pt_show_value(&out, cell, PT_STYLE_TERMINAL);
+        assert_string_equal(pt_str_text(&out), cases[i].shown);
+        pt_str_fini(&out);
+    }
+}
+
 /* What is about memory promises no seconds, and is shown; nobody begins with a hundredth of the run. */
 static void small_findings_are_counted_not_shown(void **state)
 {
@@ -302,6 +319,7 @@ int main(void)
         cmocka_unit_test(markdown_has_the_findings_that_fit),
         cmocka_unit_test(a_long_list_says_how_much_is_left_out),
         cmocka_unit_test(a_skipped_stage_fits_into_its_line),
+        cmocka_unit_test(slow_rates_are_shown_as_they_are),
         cmocka_unit_test(small_findings_are_counted_not_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,17 +63,21 @@ static void show_count(struct pt_str *out, double count, enum pt_show_style styl
     pt_str_add(out, pt_fmt_count(count > 0 ? (uint64_t)llround(count) : 0).text);
 }
 
-static void show_per_second(struct pt_str *out, double count, enum pt_show_style style)
-{
-    show_count(out, count, style);
-    pt_str_add(out, "/s");
-}
-
 /* Four digits are enough to read; JSON has all of them. */
 static void show_plain(struct pt_str *out, double number, enum pt_show_style style)
 {
     (void)style;
     pt_str_printf(out, fabs(number) < 1e4 ? "%.4g" : "%.0f", number);
+}
+
+/* A slow training makes less than a step in a second. */
+static void show_per_second(struct pt_str *out, double count, enum pt_show_style style)
+{
+    if (count < 1e4)
+        show_plain(out, count, style);
+    else
+        show_count(out, count, style);
+    pt_str_add(out, "/s");
 }
 
 static void show_number(struct pt_str *out, struct pt_cell cell, enum pt_show_style style)
