@@ -16,6 +16,7 @@
 #include "run_file/read.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/text/utf8.h"
 
 bool pt_is_run(const char *path)
 {
@@ -63,6 +64,7 @@ static char *command_of(const struct pt_run_info *run)
         snprintf(text + n, sizeof text - n, "%s%s", n ? " " : "", *words);
         n = strlen(text);
     }
+    pt_utf8_trim(text, sizeof text);
     return *text ? pt_strdup(text) : NULL;
 }
 

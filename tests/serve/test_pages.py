@@ -72,6 +72,12 @@ class Pages(ServeCase):
         self.record("later", "true")
         self.assertIn("/runs/later?", self.page("/"))
 
+    def test_a_long_command_is_cut_at_a_character(self):
+        for name, word in ("even", "é" * 200), ("odd", "x" + "é" * 200):  # one of both would be cut within a letter
+            self.addCleanup(shutil.rmtree, self.runs / name)
+            self.record(name, "true", word)
+            self.assertRegex(self.page(f"/?filter={name}"), r"<td>true x?é{76,77}</td>")
+
     def test_a_run_of_small_processes_only(self):
         """Without the launcher there is no run.json, and a short command has no file of its own."""
         self.addCleanup(shutil.rmtree, self.runs / "small")

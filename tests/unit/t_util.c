@@ -15,6 +15,7 @@
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
 #include "util/text/sanitize_markdown.h"
+#include "util/text/utf8.h"
 #include "util/text/width.h"
 
 static void names_are_made_harmless(void **state)
@@ -57,6 +58,29 @@ static void names_are_made_harmless(void **state)
         PT_AUTO(pt_str_fini) struct pt_str out = {0};
         cases[i].clean(&out, cases[i].from);
         assert_string_equal(pt_str_text(&out), cases[i].to);
+    }
+}
+
+static void cut_texts_end_with_a_whole_character(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *kept;
+        size_t room;
+    } cases[] = {{"ab", "ab", 3},
+                 {"a\xc3\xa9", "a\xc3\xa9", 4},
+                 {"a\xc3", "a", 3},
+                 {"a\xe2\x82", "a", 4},
+                 {"\xf0\x9f\x98", "", 4},
+                 {"a\xe2\x82\xac", "a\xe2\x82\xac", 5},
+                 {"a\xc3", "a\xc3", 9}, /* that is how it was */
+                 {"\x80\x80\x80\x80\x80", "\x80\x80\x80\x80\x80", 6},
+                 {"", "", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[16];
+        strcpy(text, cases[i].text);
+        pt_utf8_trim(text, cases[i].room);
+        assert_string_equal(text, cases[i].kept);
     }
 }
 
@@ -205,9 +229,13 @@ static void tables_hold_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_made_harmless), cmocka_unit_test(long_texts_keep_what_tells_them_apart),
-        cmocka_unit_test(numbers_are_readable),    cmocka_unit_test(json_is_valid),
-        cmocka_unit_test(options_are_read),        cmocka_unit_test(tables_hold_many),
+        cmocka_unit_test(names_are_made_harmless),
+        cmocka_unit_test(cut_texts_end_with_a_whole_character),
+        cmocka_unit_test(long_texts_keep_what_tells_them_apart),
+        cmocka_unit_test(numbers_are_readable),
+        cmocka_unit_test(json_is_valid),
+        cmocka_unit_test(options_are_read),
+        cmocka_unit_test(tables_hold_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

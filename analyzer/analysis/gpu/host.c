@@ -15,6 +15,7 @@
 
 #include "facts/cpu_code.h"
 #include "profile/stages.h"
+#include "util/text/utf8.h"
 #include "util/whole.h"
 
 #define ENOUGH_SAMPLED 0.5
@@ -93,6 +94,7 @@ static const char *text_of(const struct pt_gpu_host *host, pt_u32 function)
         snprintf(text, sizeof text, "%s (%s:%u)", f->name, f->file, f->line);
     else
         snprintf(text, sizeof text, "%s", f->name);
+    pt_utf8_trim(text, sizeof text);
     return pt_gpu_text(host->gpu, text);
 }
 

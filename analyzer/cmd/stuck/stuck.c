@@ -22,6 +22,7 @@
 #include "util/mem.h"
 #include "util/small_file.h"
 #include "util/text/sanitize.h"
+#include "util/text/utf8.h"
 
 /* One file for all looks of a run, the newest last. */
 static int append(int run_fd, const struct pt_str *text)
@@ -51,6 +52,12 @@ static void put_heading(const struct pt_stuck *stuck, const char *why, struct pt
     pt_str_printf(out, ": %s\n", why);
 }
 
+static void set_reason(struct pt_stuck *stuck, const struct pt_str *reason)
+{
+    snprintf(stuck->reason, sizeof stuck->reason, "%s", pt_str_text(reason));
+    pt_utf8_trim(stuck->reason, sizeof stuck->reason);
+}
+
 bool pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
 {
     enum {
@@ -78,7 +85,7 @@ bool pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
     if (append(stuck->run_fd, &text) < 0)
         pt_str_printf(&reason, " (stacks.txt cannot be written: %s)", strerror(errno));
     const bool is_new = strcmp(stuck->reason, pt_str_text(&reason)) != 0;
-    snprintf(stuck->reason, sizeof stuck->reason, "%s", pt_str_text(&reason));
+    set_reason(stuck, &reason);
     return is_new;
 }
 
@@ -119,7 +126,7 @@ static bool read_dump(struct pt_stuck *stuck, pid_t pid, const char *path)
         pt_str_char(&text, '\n');
         PT_AUTO(pt_str_fini) struct pt_str reason = {0};
         pt_sanitize_terminal(&reason, look.conclusions.items[0]);
-        snprintf(stuck->reason, sizeof stuck->reason, "%s", pt_str_text(&reason));
+        set_reason(stuck, &reason);
         pt_str_clear(&stuck->folded);
         pt_look_put_folded(&look, PT_RUN_STUCK_LINES, &stuck->folded);
     }

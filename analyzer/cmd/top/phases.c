@@ -17,6 +17,7 @@
 #include "util/auto.h"
 #include "util/hash.h"
 #include "util/mem.h"
+#include "util/text/utf8.h"
 
 enum { MAX_DEPTH = 16, MAX_THREADS = 4096, MOST_EVENTS = 300000 };
 #define FIRST_WINDOW_NS 60000000000
@@ -55,7 +56,9 @@ static struct pt_top_thread *thread_of(struct pt_top_phases *phases, const struc
 static void begin(struct pt_top_thread *thread, const char *name, bool is_data_wait, pt_i64 start_ns)
 {
     if (thread->depth < MAX_DEPTH) {
-        snprintf(thread->open[thread->depth].name, sizeof thread->open[0].name, "%s", name ? name : "?");
+        char *to = thread->open[thread->depth].name;
+        snprintf(to, sizeof thread->open[0].name, "%s", name ? name : "?");
+        pt_utf8_trim(to, sizeof thread->open[0].name);
         thread->open[thread->depth].is_data_wait = is_data_wait;
         thread->open[thread->depth].start_ns = start_ns;
     }

@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/text/utf8.h"
 #include "util/text/wait_status.h"
+#include "util/text/width.h"
 #include "lanes.h"
 #include "show.h"
 #include "tracks.h"
 
-#define FIRST_ARGUMENT_CHARS 40
+#define FIRST_ARGUMENT_WIDTH 40
 
 /* ---- names and lives ---- */
 
@@ -50,11 +52,13 @@ static void process_title(char *title, size_t room, const struct pt_timeline *ti
     const char *name = is_fork ? pt_timeline_thread_name(timeline, process, process->pid) : NULL;
     const char *before = name ? name : "", *of = name ? " (fork of " : "";
     const char *after = name ? ")" : is_fork ? " (fork)" : "";
+    const char *argument = last_component(first);
     if (*first == '-' || !*first)
         snprintf(title, room, "%.40s%s%s%s", before, of, *program ? program : "process", after);
     else
-        snprintf(title, room, "%.40s%s%s %.*s%s", before, of, program, FIRST_ARGUMENT_CHARS, last_component(first),
-                 after);
+        snprintf(title, room, "%.40s%s%s %.*s%s", before, of, program,
+                 (int)pt_text_prefix(argument, FIRST_ARGUMENT_WIDTH), argument, after);
+    pt_utf8_trim(title, room);
 }
 
 static void process_labels(char *labels, size_t room, const struct pt_timeline_process *process)
@@ -66,6 +70,7 @@ static void process_labels(char *labels, size_t room, const struct pt_timeline_p
     if (process->pid != from->pid && (size_t)used < room)
         snprintf(labels + used, room - (size_t)used, "%spid %u%s%s", used ? ", " : "", from->pid,
                  from->host && *from->host ? " on " : "", from->host ? from->host : "");
+    pt_utf8_trim(labels, room);
 }
 
 static void join_argv(char *line, size_t room, const struct pt_process *process)
@@ -76,6 +81,7 @@ static void join_argv(char *line, size_t room, const struct pt_process *process)
         const int wrote = snprintf(line + used, room - used, "%s%s", i ? " " : "", process->argv[i]);
         used += wrote > 0 ? (size_t)wrote : 0;
     }
+    pt_utf8_trim(line, room);
 }
 
 /* `room` is for words that are put together. */

@@ -29,6 +29,23 @@ size_t pt_utf8_next(const char *bytes, size_t n, uint32_t *ret_code)
     return length;
 }
 
+void pt_utf8_trim(char *text, size_t room)
+{
+    enum { MOST_BYTES = 4 };
+    const size_t n = strlen(text);
+    uint32_t code;
+    if (n + 1 < room)
+        return;
+    for (size_t part = 1; part < MOST_BYTES && part <= n; part++) {
+        const unsigned char first = (unsigned char)text[n - part];
+        if ((first & 0xc0) == 0x80)
+            continue; /* not the first of its character */
+        if (first >= 0x80 && !pt_utf8_next(text + n - part, part, &code))
+            text[n - part] = 0;
+        return;
+    }
+}
+
 bool pt_utf8_is_control(uint32_t code)
 {
     static const struct {

@@ -19,6 +19,9 @@ bool pt_utf8_is_control(uint32_t code);
 /* "\uNNNN" as JSON writes a character, two of them beyond U+FFFF: 6 or 12 bytes to `to`; their number. */
 size_t pt_utf8_json_escape(char *to, uint32_t code);
 
+/* After a text was written into `room` bytes, and perhaps cut there: no part of a character stays at its end. */
+void pt_utf8_trim(char *text, size_t room);
+
 /* Is all of it well-formed? */
 bool pt_utf8_valid(const char *text);
 
