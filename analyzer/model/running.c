@@ -36,6 +36,14 @@ static bool has_mapped(pt_u32 pid, const char *trace_path, pt_u64 offset)
     return false;
 }
 
+bool pt_trace_is_mapped(const char *path, pt_u64 offset, pt_u32 pid)
+{
+    const char *head = pt_small_head_of(path);
+    PT_AUTO(pt_freep) char *name = pt_asprintf("%.*s", (int)(head ? (size_t)(head - path) : strlen(path)), path);
+    PT_AUTO(pt_freep) char *whole = realpath(name, NULL);
+    return whole && has_mapped(pt_living_thread(pid), whole, offset);
+}
+
 static bool has_thread(pt_u32 pid, pt_u32 tid)
 {
     char name[48];
@@ -77,10 +85,7 @@ void pt_session_find_running(struct pt_session *session)
         struct pt_process *process = session->processes[i];
         if (process->state != PT_PROCESS_LIVE)
             continue;
-        const char *shown = process->file->path, *head = pt_small_head_of(shown);
-        PT_AUTO(pt_freep) char *name = pt_asprintf("%.*s", (int)(head ? (size_t)(head - shown) : strlen(shown)), shown);
-        PT_AUTO(pt_freep) char *path = realpath(name, NULL);
-        process->is_running = path && has_mapped(pt_living_thread(process->pid), path, process->file->base);
+        process->is_running = pt_trace_is_mapped(process->file->path, process->file->base, process->pid);
         n += process->is_running;
         if (!process->is_running)
             continue;

@@ -7,6 +7,9 @@
 
 #include "session_types.h"
 
+/* Whether the process `pid` has this trace file mapped, from `offset` on: that of one which has ended nobody has. */
+bool pt_trace_is_mapped(const char *path, pt_u64 offset, pt_u32 pid);
+
 /* Set is_running of each process, and note how many there are. */
 void pt_session_find_running(struct pt_session *session);
 

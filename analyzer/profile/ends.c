@@ -16,14 +16,13 @@
 #include "model/ends.h"
 #include "model/threads.h"
 #include "source/run_dir.h"
-#include "source/small_heads.h"
-#include "source/trace_file.h"
 #include "util/auto.h"
 #include "util/clock.h"
 #include "util/map.h"
 #include "util/mem.h"
 #include "util/small_file.h"
 #include "util/whole.h"
+#include "heads.h"
 
 /* ---- what still runs ---- */
 
@@ -70,17 +69,6 @@ void pt_run_find_running(struct pt_run_info *run)
 
 /* ---- by what the command noted itself ---- */
 
-static bool read_head(const char *path, struct pt_file_header *ret_head)
-{
-    const char *small = pt_small_head_of(path);
-    PT_AUTO(pt_freep) char *name = pt_asprintf("%.*s", (int)(small ? (size_t)(small - path) : strlen(path)), path);
-    PT_AUTO(pt_closep) int fd = pt_trace_file_descriptor(name);
-    const pt_u64 offset = fd >= 0 && small ? pt_small_heads_offset(fd, path) : 0;
-    return fd >= 0 && (offset || !small) &&
-           pread(fd, ret_head, sizeof *ret_head, (off_t)offset) == (ssize_t)sizeof *ret_head &&
-           !memcmp(ret_head->magic, PT_FILE_MAGIC, sizeof ret_head->magic);
-}
-
 void pt_run_take_noted_ends(const char *path, struct pt_run_info *run)
 {
     struct pt_run_files files = {0};
@@ -89,7 +77,9 @@ void pt_run_take_noted_ends(const char *path, struct pt_run_info *run)
         return;
     for (size_t i = 0; i < files.files.n; i++) {
         struct pt_file_header head;
-        if (!read_head(files.files.items[i], &head) || head.state != PT_PROCESS_EXITED || head.exit_status & 0xff)
+        pt_u64 offset;
+        if (!pt_head_read(files.files.items[i], &head, &offset) || head.state != PT_PROCESS_EXITED ||
+            head.exit_status & 0xff)
             continue;
         for (pt_u32 j = 0; j < run->n_stages; j++)
             if (!run->stages[j].status && (double)head.pid == run->stages[j].pid)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: what is a run in a directory of runs. Threads: any. Never: reads more of a trace file than its head, and that
- * only of a run whose launcher was killed: a list of many runs comes at once.
+ * only of a run whose launcher was killed, or that has none: a list of many runs comes at once.
  */
 #include "runs.h"
 
@@ -13,9 +13,11 @@
 #include <sys/stat.h>
 
 #include "profile/ends.h"
+#include "profile/heads.h"
 #include "run_file/read.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/str.h"
 #include "util/text/utf8.h"
 
 bool pt_is_run(const char *path)
@@ -56,24 +58,46 @@ static bool was_left_open(const struct pt_run_info *run)
     return false;
 }
 
-static char *command_of(const struct pt_run_info *run)
+static char *cut(const char *command)
 {
-    char text[160] = "";
-    const char **words = run->n_stages ? run->stages[0].command : NULL;
-    for (size_t n = 0; words && *words && n + 1 < sizeof text; words++) {
-        snprintf(text + n, sizeof text - n, "%s%s", n ? " " : "", *words);
-        n = strlen(text);
-    }
+    char text[160];
+    snprintf(text, sizeof text, "%s", command);
     pt_utf8_trim(text, sizeof text);
     return *text ? pt_strdup(text) : NULL;
+}
+
+static char *command_of(const struct pt_run_info *run)
+{
+    PT_AUTO(pt_str_fini) struct pt_str command = {0};
+    for (const char **words = run->n_stages ? run->stages[0].command : NULL; words && *words; words++)
+        pt_str_printf(&command, "%s%s", command.n ? " " : "", *words);
+    return cut(pt_str_text(&command));
+}
+
+/* No launcher noted it: LD_PRELOAD alone. */
+static void take_heads(struct pt_listed_run *listed, const char *path)
+{
+    struct pt_run_heads heads = pt_run_heads_read(path);
+    PT_AUTO(pt_freep) char *command = heads.command;
+    if (!heads.is_known)
+        return;
+    if (heads.start_realtime_ns)
+        listed->start_ns = heads.start_realtime_ns;
+    if (command)
+        listed->command = cut(command);
+    snprintf(listed->status, sizeof listed->status, "%s", heads.is_running ? "running" : "ended");
 }
 
 static void take_info(struct pt_listed_run *listed, const char *path)
 {
     PT_AUTO(pt_run_info_freep) struct pt_run_info *run = NULL;
     struct pt_error ignored = {0};
-    if (pt_run_info_read(path, &run, &ignored) < 0 || !run)
+    if (pt_run_info_read(path, &run, &ignored) < 0)
         return;
+    if (!run) {
+        take_heads(listed, path);
+        return;
+    }
     pt_run_find_running(run);
     if (was_left_open(run))
         pt_run_take_noted_ends(path, run);

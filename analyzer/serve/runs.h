@@ -12,11 +12,12 @@
 #include "util/vec.h"
 
 struct pt_listed_run {
-    char *name;         /* of its directory: hostile */
-    pt_u64 start_ns;    /* realtime; of a run without run.json when its directory was changed last */
+    char *name;      /* of its directory: hostile */
+    pt_u64 start_ns; /* realtime; of a run without run.json that of its first process, or when its directory was changed
+                        last */
     double duration_ns; /* NAN = not known */
-    char *command;      /* of its first stage; NULL = not known */
-    char status[16];    /* ok, failed, timeout, running, unknown */
+    char *command;      /* of its first stage or process; NULL = not known */
+    char status[16];    /* ok, failed, timeout, running, unknown; without run.json: running, ended */
 };
 
 struct pt_listed_runs {

@@ -87,6 +87,24 @@ class Pages(ServeCase):
         self.assertFalse(list((self.runs / "small").glob("*.ptr")))
         self.assertIn("/runs/small?", self.page("/"))
 
+    def test_a_run_without_a_launcher_runs_or_has_ended(self):
+        """LD_PRELOAD alone: /metrics are of the newest run that has ended, and this one is none."""
+        self.addCleanup(shutil.rmtree, self.runs / "bare")
+        (self.runs / "bare").mkdir(mode=0o700)
+        library = os.path.join(os.path.dirname(PROFTRACE), "libproftrace.so")
+        program = "import sys; print('ready', flush=True); sys.stdin.read()"
+        with subprocess.Popen([sys.executable, "-c", program, "--password=secret"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              env=environment(LD_PRELOAD=library, PROFTRACE_SESSION=str(self.runs / "bare"))) as process:
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            self.assertIn("<td>running</td>", self.page("/?filter=bare").rpartition("/runs/bare?")[2])
+            self.assertIn('run="failed"', self.page("/metrics"))
+            process.stdin.close()
+            process.wait()
+        page = self.page("/?filter=bare")
+        self.assertRegex(page.rpartition("/runs/bare?")[2], r"<td>ended</td>.*<td>\S*python3\S* -c import sys; ")
+        self.assertNotIn("secret", page)
+        self.assertIn('run="bare"', self.page("/metrics"))
+
     def test_a_run_that_was_killed_with_its_launcher_has_failed(self):
         self.addCleanup(shutil.rmtree, self.runs / "killed")
         launcher = subprocess.Popen([PROFTRACE, "run", "--no-report", "-o", self.runs / "killed", "--", sys.executable, "-c", "import time; print('ready', flush=True); time.sleep(60)"],
