@@ -38,7 +38,8 @@ enum { EXIT_STAGE_FAILED = 1, EXIT_USAGE = 2, EXIT_QUALITY = 5 };
 static const char default_config[] = "config.json";
 
 struct request {
-    const char *config, *baseline;
+    const char *config, *baseline_file;
+    cJSON *baseline; /* NULL = none was named */
     struct pt_config_overrides overrides;
     int ci; /* index into ci_forms, 0 = not given */
     pt_u64 stall_s;
@@ -48,12 +49,17 @@ struct request {
 
 enum { CI_AUTO, CI_GITHUB, CI_NONE };
 
-/* Now, and not after hours of training. */
-static int check_baseline_file(const struct request *request, struct pt_error *err)
+/* Now, so that a mistake is not told after hours of training, and only now: a pipe can be read only once. */
+static int read_baseline(struct request *request, struct pt_error *err)
 {
-    PT_AUTO(pt_baseline_freep)
-    cJSON *baseline = request->baseline ? pt_baseline_read(request->baseline, false, err) : NULL;
-    return request->baseline && !baseline ? -1 : 0;
+    if (request->baseline_file)
+        request->baseline = pt_baseline_read(request->baseline_file, false, err);
+    return request->baseline_file && !request->baseline ? -1 : 0;
+}
+
+static void request_fini(struct request *request)
+{
+    pt_baseline_freep(&request->baseline);
 }
 
 /* 0 = parsed, 1 = help was printed, -1 = error. */
@@ -78,7 +84,7 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
         PT_OPT_KEEP(&request->keep),
         PT_OPT_FLAG("dry-run", 'n', &request->dry_run, "show what would run, and run nothing"),
         PT_OPT_FLAG("keep-temp", 0, &request->keep_temp, "keep the temporary configuration"),
-        PT_OPT_TEXT("baseline", 0, &request->baseline, "FILE",
+        PT_OPT_TEXT("baseline", 0, &request->baseline_file, "FILE",
                     "afterwards, check the run against this baseline (proftrace check)"),
         PT_OPT_CHOICE("ci", 0, &request->ci, "auto|github|none",
                       "say results the way a CI system shows (default: auto)"),
@@ -94,7 +100,7 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
         return pt_fail_code(err, EXIT_USAGE, "no configuration; name it with --config FILE");
     if (!request->config)
         request->config = default_config;
-    return check_baseline_file(request, err);
+    return read_baseline(request, err);
 }
 
 static void say(const char *text)
@@ -305,7 +311,7 @@ static int run(const struct request *request, const struct pt_config *config, co
 
 int pt_cmd_pipeline(int argc, char **argv, struct pt_error *err)
 {
-    struct request request = {0};
+    PT_AUTO(request_fini) struct request request = {0};
     pt_fill_standard_descriptors();
     const int parsed = parse(argc, argv, &request, err);
     if (parsed)

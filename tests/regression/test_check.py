@@ -278,6 +278,14 @@ class Pipeline(Case):
         self.assertRegex(self.pipeline(1300, "--baseline", self.file, status=1), r"^regression: .*\n\ntrain: Figures\n")
         self.assertRegex(self.pipeline(1300, "--baseline", self.file, "--ci", "github", status=1), r"(?m)^::error title=proftrace check::regression: ")
 
+    def test_its_baseline_may_come_through_a_pipe(self):
+        """Which can be read only once: not when the pipeline begins and again when it has ended."""
+        self.pipeline(1000)
+        self.proftrace("baseline", "add", self.file, self.folder / "proftrace.data/latest")
+        done = subprocess.run(["bash", "-c", f"{PROFTRACE} pipeline --config config.json --baseline <(cat {self.file})"], cwd=self.folder, env=environment(),
+                              capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual((done.returncode, done.stdout[:4]), (0, "ok: "), done.stdout + done.stderr)
+
     def test_stages_that_were_not_asked_for_are_no_matter(self):
         work = {"cmd": [sys.executable, "-c", PROGRAM, "1000", str(self.runs)], "env": {"PYTHONHASHSEED": "0"}}
         stages = [{"stage": "prepare", **work}, {"stage": "label", "skip": "needs people"}, {"stage": "train", **work}]

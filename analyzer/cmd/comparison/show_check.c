@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "regression/baseline.h"
 #include "regression/check_doc.h"
 #include "regression/junit.h"
 #include "report/medium.h"
@@ -64,16 +63,15 @@ void pt_show_check(const struct pt_checked *checked, enum pt_check_form form, co
     put_text(checked->doc, output, out);
 }
 
-int pt_self_check(const char *baseline, const char *run, bool for_github, struct pt_self_check *ret,
+int pt_self_check(const cJSON *baseline, const char *run, bool for_github, struct pt_self_check *ret,
                   struct pt_error *err)
 {
-    PT_AUTO(pt_baseline_freep) cJSON *runs = pt_baseline_read(baseline, false, err);
-    PT_AUTO(pt_run_document_freep) cJSON *document = runs ? pt_run_document(run, err) : NULL;
+    PT_AUTO(pt_run_document_freep) cJSON *document = pt_run_document(run, err);
     PT_AUTO(pt_checked_fini) struct pt_checked checked = {0};
     if (!document)
         return -1;
     const struct pt_check check = {
-        .baseline = runs, .documents = &document, .n_documents = 1, .threshold_percent = NAN};
+        .baseline = baseline, .documents = &document, .n_documents = 1, .threshold_percent = NAN};
     pt_check(&check, &checked);
     pt_check_doc(&checked);
     ret->result = checked.result;

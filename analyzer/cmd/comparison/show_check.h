@@ -21,8 +21,8 @@ struct pt_self_check {
     struct pt_str verdict, md, all; /* one line; for a page; for stdout */
 };
 
-/* -1: nothing is known, with its exit code. */
-int pt_self_check(const char *baseline, const char *run, bool for_github, struct pt_self_check *ret,
+/* `baseline` is as pt_baseline_read returns it. -1: nothing is known, with its exit code. */
+int pt_self_check(const cJSON *baseline, const char *run, bool for_github, struct pt_self_check *ret,
                   struct pt_error *err);
 void pt_self_check_fini(struct pt_self_check *check);
 
