@@ -112,7 +112,7 @@ static bool join_one(const double *values, const struct pt_change_rules *rules, 
 size_t pt_change_points(const double *values, size_t n, const struct pt_change_rules *rules,
                         struct pt_change_point found[PT_SAMPLE_MOST])
 {
-    const size_t left_out = n > PT_SAMPLE_MOST ? n - PT_SAMPLE_MOST : 0;
+    const size_t left_out = pt_change_points_begin(n);
     size_t ends[PT_SAMPLE_MOST], levels, changes = 0;
     values += left_out;
     n -= left_out;

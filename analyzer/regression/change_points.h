@@ -23,7 +23,13 @@ struct pt_change_point {
     double p;             /* of chance, corrected for the places that were tried; 0 where sides do not touch */
 };
 
-/* In order of time; returns how many. At most PT_SAMPLE_MOST values are looked at, the last ones. */
+/* The first value of a series that is looked at: at most PT_SAMPLE_MOST are, the last ones. */
+static inline size_t pt_change_points_begin(size_t n)
+{
+    return n > PT_SAMPLE_MOST ? n - PT_SAMPLE_MOST : 0;
+}
+
+/* In order of time; returns how many. */
 size_t pt_change_points(const double *values, size_t n, const struct pt_change_rules *rules,
                         struct pt_change_point found[PT_SAMPLE_MOST]);
 

@@ -158,7 +158,7 @@ static void add_changes(struct pt_doc *doc, const struct history *history, const
     const size_t n = values_of(history, figure, values, at);
     const size_t n_changes = pt_change_points(values, n, &rules, changes);
     for (size_t i = 0; i < n_changes; i++) {
-        const size_t begin = i ? changes[i - 1].at : 0, here = changes[i].at;
+        const size_t begin = i ? changes[i - 1].at : pt_change_points_begin(n), here = changes[i].at;
         const size_t end = i + 1 < n_changes ? changes[i + 1].at : n;
         struct found found = {.at = at[here]};
         found.row = row_of(doc, figure, &changes[i], here - begin, end - here, history->runs[at[here]].run);
@@ -227,8 +227,9 @@ static void add_stage(struct pt_doc *doc, const char *name, const struct founds 
     *stage = (struct pt_doc_stage){.index = (pt_u32)doc->stages.n, .name = pt_doc_text(doc, name)};
     struct pt_panel *panel = pt_doc_panel(doc, PT_PANEL_TEXTS, "history", "History");
     panel->texts = pt_arena_alloc(&doc->arena, sizeof *panel->texts);
+    const size_t left_out = pt_change_points_begin(counted->n);
     panel->texts[panel->n_texts++] = pt_doc_format(
-        doc, "%zu runs%s, %s", counted->n,
+        doc, "%s%zu runs%s, %s", left_out ? pt_doc_format(doc, "the last %d of ", PT_SAMPLE_MOST) : "", counted->n,
         counted->others ? pt_doc_format(doc, " (%zu others have another dataset or machine)", counted->others) : "",
         founds->n ? "and these changes" : "and no change");
     pt_vec_push(&stage->panels, panel);
@@ -244,8 +245,11 @@ static void add_stage(struct pt_doc *doc, const char *name, const struct founds 
     pt_vec_push(&doc->stages, stage);
 }
 
-/* Returns whether the stage has changed. */
-static bool tell_stage(const struct pt_trend *trend, struct pt_doc *doc, const cJSON *runs)
+struct told {
+    size_t stages, changed, cut; /* cut: those of which the first runs are left out */
+};
+
+static void tell_stage(const struct pt_trend *trend, struct pt_doc *doc, const cJSON *runs, struct told *told)
 {
     struct history counted = history_of(runs, false), timed = history_of(runs, true);
     struct founds founds = {0};
@@ -256,25 +260,30 @@ static bool tell_stage(const struct pt_trend *trend, struct pt_doc *doc, const c
     add_stage(doc, runs->string, &founds, &counted);
     if (founds.n && !doc->verdict)
         doc->verdict = verdict_of(doc, runs->string, &founds.items[0].row);
-    const bool has_changed = founds.n > 0;
+    told->stages++;
+    told->changed += founds.n > 0;
+    told->cut += pt_change_points_begin(counted.n) > 0;
     free(founds.items);
     free(counted.runs);
     free(timed.runs);
-    return has_changed;
 }
 
 void pt_trend(const struct pt_trend *trend, struct pt_doc *doc)
 {
     const cJSON *runs;
-    size_t stages = 0, changed = 0;
+    struct told told = {0};
     doc->title = "trend";
     cJSON_ArrayForEach(runs, cJSON_GetObjectItemCaseSensitive(trend->baseline, "stages"))
     {
         if (!runs->child || (trend->stage && strcmp(trend->stage, runs->string) != 0))
             continue;
-        stages++;
-        changed += tell_stage(trend, doc, runs);
+        tell_stage(trend, doc, runs, &told);
     }
-    if (!changed)
-        doc->verdict = stages ? "no change: every figure is at the level of its first runs" : "there are no such runs";
+    if (!told.stages)
+        doc->verdict = "there are no such runs";
+    else if (!told.changed && told.cut)
+        doc->verdict = pt_doc_format(
+            doc, "no change in the last %d runs: every figure is at the level of the first of these", PT_SAMPLE_MOST);
+    else if (!told.changed)
+        doc->verdict = "no change: every figure is at the level of its first runs";
 }

@@ -76,6 +76,19 @@ class Trend(unittest.TestCase):
         self.assertIn("no change", said)
         self.assertIn("5 runs (5 others have another dataset or machine)", said)
 
+    def test_a_history_longer_than_what_is_looked_at(self):
+        """Only the last 60 runs are: what is told is of these, and says so."""
+        long = lambda change_at: [run(i, {"read.calls": 1000 if i < change_at else 2000}) | {"at_utc": f"2026-10-01T10:{i // 60:02}:{i % 60:02}Z"} for i in range(130)]  # noqa: E731
+        said = self.trend(train=long(30))
+        self.assertEqual(said.splitlines()[0], "no change in the last 60 runs: every figure is at the level of the first of these")
+        self.assertIn("the last 60 of 130 runs, and no change", said)
+        said = self.trend(train=long(100))
+        self.assertEqual(said.splitlines()[0], f"train: read.calls 1,000 -> 2,000 since run r100, commit {'100' * 4} (30 runs before, 30 since)")
+        self.assertIn("the last 60 of 130 runs, and these changes", said)
+        said = self.trend(train=long(130)[:60])
+        self.assertEqual(said.splitlines()[0], "no change: every figure is at the level of its first runs")
+        self.assertRegex(said, r"(?m)^ *60 runs, and no change")
+
     def test_recorded_runs(self):
         for number in range(6):
             command = [sys.executable, "-c", f"for i in range({300 if number < 3 else 400}): open('/etc/hostname').close()"]
