@@ -79,6 +79,13 @@ class Stories(unittest.TestCase):
     def row(self, stage, table, name):
         return next((row["a_s"], row["b_s"]) for row in stage[table] if row["name"] == name)
 
+    def test_ranges_that_overlap(self):
+        """As requests of an asynchronous server do: they have no time of their own."""
+        stage = self.tables("overlapping_ranges", "2.100000000 100/101 range_close id=0x1", "2.800000000 100/101 range_close id=0x1")
+        a_s, b_s = self.row(stage, "ranges", "fetch: batch")
+        self.assertAlmostEqual(a_s, 2.0)
+        self.assertAlmostEqual(b_s, 2.7)
+
     def test_why_gpus_were_idle(self):
         stage = self.tables("gpu_idle_causes", "2.000000000 +0.900000000 100/100 io_read", "2.000000000 +0.400000000 100/100 io_read")
         for cause, wanted in (("file_read", (0.9, 0.4)), ("host_code", (2.3993, 2.8993))):
