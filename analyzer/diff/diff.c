@@ -205,7 +205,7 @@ static void add_figures(struct pt_doc *doc, struct pt_panels *panels, const stru
     struct pt_panel *panel = pt_doc_table(doc, of->key, of->title, of->columns, 4, &table);
     for (const struct figure *figure = of->items; figure < of->items + of->n; figure++) {
         const double a = figure_of(pair->of[PT_DIFF_A], figure), b = figure_of(pair->of[PT_DIFF_B], figure);
-        const bool is_sum = !strcmp(figure->key, "computing_s"); /* of two rows above it */
+        const bool is_sum = !strcmp(figure->key, "computing_s") && pt_stage_pair_splits_computing(pair);
         if (!is_sum && (is_large(a) || is_large(b)))
             pt_table_add(table, &(struct figure_row){figure->label, known(a), known(b), difference(a, b)});
     }

@@ -73,8 +73,8 @@ static bool is_of_part(const struct pt_change *call, const char *part)
 
 static bool is_computing(const char *part)
 {
-    return !strcmp(part, "Python") || !strcmp(part, "Native") || !strcmp(part, "Heap (est.)") ||
-           !strcmp(part, "Page faults") || !strcmp(part, "GIL");
+    return !strcmp(part, "Python") || !strcmp(part, "Native") || !strcmp(part, "Computing") ||
+           !strcmp(part, "Heap (est.)") || !strcmp(part, "Page faults") || !strcmp(part, "GIL");
 }
 
 /* Of processes and threads that the program made to work for it. */
@@ -221,19 +221,30 @@ static void put_cause(struct pt_str *out, const struct pt_stage_pair *pair, cons
     told->has_cause |= cause != NULL;
 }
 
-static bool is_sum(const char *key)
+bool pt_stage_pair_splits_computing(const struct pt_stage_pair *pair)
 {
-    return !strcmp(key, "computing_s") || !strcmp(key, "unattributed_s");
+    double parts_s = 0;
+    for (int side = 0; side < PT_DIFF__SIDES; side++) {
+        const cJSON *time = cJSON_GetObjectItemCaseSensitive(pair->of[side], "time");
+        parts_s += pt_member_number(time, "python_s") + pt_member_number(time, "native_s");
+    }
+    return isfinite(parts_s);
 }
 
-/* B - A of each part; 0 where it is not known in both, or is the sum of others. */
+/* What explains nothing: the rest, and what other parts say. */
+static bool is_passed_over(const struct pt_stage_pair *pair, const char *key)
+{
+    return !strcmp(key, "unattributed_s") || (!strcmp(key, "computing_s") && pt_stage_pair_splits_computing(pair));
+}
+
+/* B - A of each part; 0 where it is not known in both, or explains nothing. */
 static void differences(const struct pt_stage_pair *pair, double by[N_PARTS])
 {
     const cJSON *a = cJSON_GetObjectItemCaseSensitive(pair->of[PT_DIFF_A], "time");
     const cJSON *b = cJSON_GetObjectItemCaseSensitive(pair->of[PT_DIFF_B], "time");
     for (int i = 0; i < N_PARTS; i++) {
         by[i] = pt_member_number(b, parts[i].key) - pt_member_number(a, parts[i].key);
-        if (is_sum(parts[i].key) || !isfinite(by[i]))
+        if (is_passed_over(pair, parts[i].key) || !isfinite(by[i]))
             by[i] = 0;
     }
 }

@@ -20,6 +20,10 @@ double pt_stage_pair_own_seconds(const struct pt_stage_pair *pair);
 /* Whether that is beyond what two runs of one program differ by on a machine that does other things, too. */
 bool pt_stage_pair_is_beyond_noise(const struct pt_stage_pair *pair);
 
+/* Whether both runs know what of their computing was Python and what native, so that these two say all that its sum
+ * does. */
+bool pt_stage_pair_splits_computing(const struct pt_stage_pair *pair);
+
 /* "train +12.4 s (31.0 -> 43.4 s): +11.9 s Data wait: it waits for workers, whose Images.load (train.py:15) reads 3.1 x
  * the bytes (1.00 GiB -> 3.10 GiB)". Where other counts of calls cannot be the cause of a time that may be noise, they
  * come first.

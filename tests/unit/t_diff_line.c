@@ -93,6 +93,27 @@ static void test_native_code_below_python(void **state)
                 "400 ms");
 }
 
+#define COMPUTING(wall_s, computing_s, parts)                                                                          \
+    "\"duration_s\": " wall_s ", \"time\": {\"computing_s\": " computing_s ", " parts "}"
+#define NOT_SPLIT "\"python_s\": null, \"native_s\": null"
+
+/* Without samples nobody knows what of the computing was Python: then the sum is all that there is. */
+static void test_computing_that_is_not_split(void **state)
+{
+    (void)state;
+    assert_line(COMPUTING("1", "0.9", NOT_SPLIT), COMPUTING("6", "5.9", NOT_SPLIT),
+                "s +5.00 s (1.00 s -> 6.00 s): +5.00 s Computing");
+    assert_line(COMPUTING("1", "0.9", "\"python_s\": 0.5, \"native_s\": 0.4"), COMPUTING("6", "5.9", NOT_SPLIT),
+                "s +5.00 s (1.00 s -> 6.00 s): +5.00 s Computing");
+    assert_line(COMPUTING("1", "0.9", "\"python_s\": 0.5, \"native_s\": 0.4"),
+                COMPUTING("6", "5.9", "\"python_s\": 5.5, \"native_s\": 0.4"),
+                "s +5.00 s (1.00 s -> 6.00 s): +5.00 s Python");
+    /* A command that is waited for is told with it. */
+    assert_line(COMPUTING("1", "0.9", NOT_SPLIT) ", \"commands\": [" COMMAND("/bin/xz", "3", "0.5") "]",
+                COMPUTING("6", "5.9", NOT_SPLIT) ", \"commands\": [" COMMAND("/bin/xz", "3", "5.5") "]",
+                "s +5.00 s (1.00 s -> 6.00 s): +5.00 s Computing; /bin/xz: it takes 11 x as long");
+}
+
 /* Code of a file without names is known to be that file's; what was not sampled is nobody's. */
 static void test_a_new_command_without_names(void **state)
 {
@@ -250,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_slower_command),
         cmocka_unit_test(test_native_code_below_python),
+        cmocka_unit_test(test_computing_that_is_not_split),
         cmocka_unit_test(test_a_new_command_without_names),
         cmocka_unit_test(test_counts_of_processes),
         cmocka_unit_test(test_a_command_that_the_other_report_has_no_room_for),
