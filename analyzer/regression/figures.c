@@ -64,17 +64,37 @@ static bool is_in_pieces(const char *call)
     return !strcmp(call, "net_receive");
 }
 
-/* The sum of a member over the rows of a table. */
-static double sum(const cJSON *rows, const char *key)
+/* Why the sum over the epochs that a report has is not that of the training; NULL = it is. */
+static const char *why_no_samples(const cJSON *training, const cJSON *epochs)
 {
-    double all = 0;
-    const cJSON *row;
-    cJSON_ArrayForEach(row, rows)
+    const cJSON *epoch;
+    if (pt_member_number(training, "per_epoch_left_out") > 0)
+        return "the report has no room for all epochs";
+    if (!cJSON_GetArraySize(epochs) && pt_member_number(training, "steps") > 0)
+        return "no epochs were seen";
+    cJSON_ArrayForEach(epoch, epochs)
     {
-        const double value = pt_member_number(row, key);
-        all += isfinite(value) ? value : 0;
+        const char *reason = pt_member_text(epoch, "samples_reason");
+        if (!isfinite(pt_member_number(epoch, "samples")))
+            return reason ? reason : "an epoch does not know its samples";
     }
-    return all;
+    return NULL;
+}
+
+static void add_samples(struct found *found, const cJSON *training)
+{
+    const cJSON *epochs = cJSON_GetObjectItemCaseSensitive(training, "per_epoch"), *epoch;
+    const char *reason = why_no_samples(training, epochs);
+    double all = 0;
+    if (reason) {
+        cJSON_AddStringToObject(found->unknown, "training.samples", reason);
+        return;
+    }
+    cJSON_ArrayForEach(epoch, epochs)
+    {
+        all += pt_member_number(epoch, "samples");
+    }
+    add(found, "training.", "samples", all);
 }
 
 static double count_processes(const cJSON *document, const char *stage)
@@ -174,7 +194,7 @@ cJSON *pt_figures_of(const cJSON *document, const cJSON *stage, cJSON **ret_unkn
     add_member(&found, "requests", stage, "requests");
     add_member(&found, "training.steps", training, "steps");
     if (training)
-        add(&found, "training.", "samples", sum(cJSON_GetObjectItemCaseSensitive(training, "per_epoch"), "samples"));
+        add_samples(&found, training);
     add_gpu(&found, stage);
     add(&found, "benchmark", "_s", pt_member_number(stage, "benchmark_s"));
     add_calls(&found, stage);

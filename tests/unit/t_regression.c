@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "regression/change_points.h"
 #include "regression/figures.h"
@@ -167,6 +168,21 @@ static void test_figures_that_are_not_known(void **state)
     assert_true(isnan(pt_figure_value(entry, "gpu.copies.HtoD.bytes")));
     assert_near(pt_figure_value(entry, "training.steps"), 0); /* it does not train */
     cJSON_Delete(entry);
+    /* A part of the samples is none that could be compared. */
+    static const char *const without_samples[] = {
+        "\"per_epoch\": [{\"samples\": 80}, {\"samples\": null, \"samples_reason\": \"why\"}]",
+        "\"per_epoch\": [{\"samples\": 80}], \"per_epoch_left_out\": 1",
+        "\"per_epoch\": [{}]",
+        "\"per_epoch\": []",
+    };
+    for (size_t i = 0; i < sizeof without_samples / sizeof *without_samples; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "{\"stages\": [{\"training\": {\"steps\": 40, %s}}]}", without_samples[i]);
+        entry = entry_of(text);
+        assert_true(isnan(pt_figure_value(entry, "training.samples")));
+        assert_near(pt_figure_value(entry, "training.steps"), 40);
+        cJSON_Delete(entry);
+    }
     entry = cJSON_Parse("{\"figures\": {\"read.calls\": 1}}"); /* of format 1 */
     assert_true(isnan(pt_figure_value(entry, "files.opened")));
     assert_near(pt_figure_value(entry, "write.calls"), 0);
