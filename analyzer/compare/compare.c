@@ -110,7 +110,7 @@ static bool is_whole(const cJSON *stage)
 int pt_comparison_add(struct pt_comparison *comparison, const char *name, const cJSON *document, const char *only,
                       struct pt_error *err)
 {
-    struct pt_compared row = {.name = name};
+    struct pt_compared row = {.name = name, .document = only ? NULL : document};
     const cJSON *stage;
     size_t stages = 0;
     for (int i = 0; i < PT_DIMENSION__MOST; i++)
@@ -122,7 +122,7 @@ int pt_comparison_add(struct pt_comparison *comparison, const char *name, const 
         if (only && (!own || strcmp(own, only) != 0))
             continue;
         stages++;
-        row.was_cut |= !is_whole(stage);
+        row.was_cut |= !is_whole(stage) && (only || !pt_stage_is_left_out(stage));
         add_stage(row.values, stage);
         row.values[PT_DIMENSION_time] = pt_member_number(stage, "duration_s");
     }
@@ -134,6 +134,33 @@ int pt_comparison_add(struct pt_comparison *comparison, const char *name, const 
         row.values[PT_DIMENSION_time] = row.values[PT_DIMENSION_cpu] = NAN;
     pt_vec_push(comparison, row);
     return 0;
+}
+
+/* ---- runs of other stages ---- */
+
+/* Something that the other run did was not asked of this one. */
+static bool left_out_work_of(const struct pt_compared *run, const struct pt_compared *other)
+{
+    const cJSON *stage;
+    cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(run->document, "stages"))
+    {
+        const char *name = pt_member_text(stage, "stage");
+        if (name && pt_stage_is_left_out(stage) && is_whole(pt_stage_named(other->document, name)))
+            return true;
+    }
+    return false;
+}
+
+/* A run of a part of the stages would be the fastest of all. */
+static void forget_times_of_parts(struct pt_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->n; i++) {
+        struct pt_compared *run = &comparison->items[i];
+        for (size_t j = 0; j < comparison->n && !run->is_part; j++)
+            run->is_part = left_out_work_of(run, &comparison->items[j]);
+        if (run->is_part)
+            run->values[PT_DIMENSION_time] = run->values[PT_DIMENSION_cpu] = NAN;
+    }
 }
 
 /* ---- the front ---- */
@@ -189,6 +216,7 @@ static bool has_both(const struct pt_comparison *comparison, const struct pt_com
 
 int pt_comparison_front(struct pt_comparison *comparison, const char *quality, const char *cost, struct pt_error *err)
 {
+    forget_times_of_parts(comparison);
     if (choose(comparison, quality, PT_AXIS_QUALITY, &comparison->quality, err) < 0 ||
         choose(comparison, cost, PT_AXIS_COST, &comparison->cost, err) < 0)
         return -1;
@@ -299,8 +327,10 @@ static const char *front_text(const struct pt_comparison *comparison, struct pt_
 
 static const char *why_unknown(const struct pt_comparison *comparison, const struct pt_compared *run, int dimension)
 {
-    const bool was_taken_away = run->was_cut && dimension == PT_DIMENSION_cpu;
-    return comparison->dimensions[was_taken_away ? PT_DIMENSION_time : dimension].reason;
+    const bool is_time = dimension == PT_DIMENSION_time || dimension == PT_DIMENSION_cpu;
+    if (run->is_part && !run->was_cut && is_time)
+        return "it left out a stage that another run has";
+    return comparison->dimensions[run->was_cut && is_time ? PT_DIMENSION_time : dimension].reason;
 }
 
 void pt_comparison_document(const struct pt_comparison *comparison, struct pt_doc *doc)

@@ -35,8 +35,10 @@ struct pt_dimension_kind {
 struct pt_compared {
     const char *name; /* hostile */
     double values[PT_DIMENSION__MOST];
-    bool was_cut;     /* a stage of it did not end well: it is neither short nor cheap */
-    bool is_on_front; /* no other run has both more quality and less cost */
+    const cJSON *document; /* of the whole run; NULL = the row is of one stage */
+    bool was_cut;          /* a stage of it did not end well: it is neither short nor cheap */
+    bool is_part;          /* it left out what another run did: it is neither, too */
+    bool is_on_front;      /* no other run has both more quality and less cost */
 };
 
 struct pt_comparison {
@@ -56,7 +58,8 @@ static inline void pt_comparison_fini(struct pt_comparison *comparison)
 /* A row of a run, or of one stage of it. -1: it has no such stage. The document must outlive it. */
 int pt_comparison_add(struct pt_comparison *comparison, const char *name, const cJSON *document, const char *stage,
                       struct pt_error *err);
-/* Choose the axes by their keys (NULL = the first that two runs have) and find the front. -1: there is no such key. */
+/* When all runs are there: choose the axes by their keys (NULL = the first that two runs have) and find the front. -1:
+ * there is no such key. */
 int pt_comparison_front(struct pt_comparison *comparison, const char *quality, const char *cost, struct pt_error *err);
 void pt_comparison_document(const struct pt_comparison *comparison, struct pt_doc *doc);
 

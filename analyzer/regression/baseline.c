@@ -305,20 +305,6 @@ int pt_baseline_write(const char *path, const cJSON *baseline, struct pt_error *
 
 /* ---- runs ---- */
 
-/* Left out are those of --only, --skip and --from, and those that the configuration skips; not what was only not
- * reached: pipeline/runner.c has these reasons. */
-bool pt_baseline_is_left_out(const cJSON *stage)
-{
-    static const char *const not_reached[] = {"stage '", "interrupted (", "not reached"};
-    const char *status = pt_member_text(stage, "status"), *reason = pt_member_text(stage, "reason");
-    if (!status || strcmp(status, "skipped") != 0 || !reason)
-        return false;
-    for (size_t i = 0; i < sizeof not_reached / sizeof *not_reached; i++)
-        if (!strncmp(reason, not_reached[i], strlen(not_reached[i])))
-            return false;
-    return true;
-}
-
 static double count_untraced(const cJSON *document, const char *stage)
 {
     double n = 0;

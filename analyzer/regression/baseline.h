@@ -34,8 +34,6 @@ static inline void pt_baseline_freep(cJSON **baseline)
     cJSON_Delete(*baseline);
 }
 
-/* It was not asked for, by an option or by the configuration. */
-bool pt_baseline_is_left_out(const cJSON *stage);
 /* What a stage of a report is in a baseline. -1 with exit code 4: it is not whole (failed, running, lost events): a
  * baseline of such runs would call the next good one a regression, or a bad one good. */
 int pt_baseline_entry(const cJSON *document, const cJSON *stage, cJSON **ret_entry, struct pt_error *err);

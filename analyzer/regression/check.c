@@ -156,7 +156,7 @@ static void check_document(const struct pt_check *check, struct pt_checked *chec
         const char *name = pt_member_text(stage, "stage");
         if (name && any_has(documents, index, name))
             continue;
-        if (name && pt_baseline_is_left_out(stage))
+        if (name && pt_stage_is_left_out(stage))
             add_note(checked->doc,
                      pt_doc_format(checked->doc, "%s is not compared: %s", name, pt_member_text(stage, "reason")));
         else if (name)

@@ -54,6 +54,20 @@ const cJSON *pt_stage_named(const cJSON *document, const char *name)
     return NULL;
 }
 
+/* Left out are those of --only, --skip and --from, and those that the configuration skips; not what was only not
+ * reached: pipeline/runner.c has these reasons. */
+bool pt_stage_is_left_out(const cJSON *stage)
+{
+    static const char *const not_reached[] = {"stage '", "interrupted (", "not reached"};
+    const char *status = pt_member_text(stage, "status"), *reason = pt_member_text(stage, "reason");
+    if (!status || strcmp(status, "skipped") != 0 || !reason)
+        return false;
+    for (size_t i = 0; i < sizeof not_reached / sizeof *not_reached; i++)
+        if (!strncmp(reason, not_reached[i], strlen(not_reached[i])))
+            return false;
+    return true;
+}
+
 void pt_document_lacks(const cJSON *document, struct pt_str *out)
 {
     static const char *const kinds[][2] = {

@@ -6,6 +6,7 @@
 #define PT_REPORT_RUN_DOCUMENT_H
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 
 #include "util/error.h"
 #include "util/str.h"
@@ -24,6 +25,8 @@ const char *pt_member_text(const cJSON *object, const char *key);
 double pt_member_number(const cJSON *object, const char *key);
 /* The stage of a name; NULL = there is none. */
 const cJSON *pt_stage_named(const cJSON *document, const char *name);
+/* It was not asked for, by an option or by the configuration. */
+bool pt_stage_is_left_out(const cJSON *stage);
 /* "1 trace file is cut short, 2 are missing"; nothing when all files of the run were read. */
 void pt_document_lacks(const cJSON *document, struct pt_str *out);
 

@@ -104,6 +104,26 @@ class Compare(unittest.TestCase):
             self.assertEqual((both[0][key], both[0][key + "_reason"]), (None, "the run was not whole"))
         self.assertNotIn("Time", both[0]["best_at"] or "")
 
+    def test_runs_that_left_out_stages(self):
+        """As they were asked to: they are whole, but no faster than one that did more."""
+        folder, runs = self.folder / "parts", []
+        folder.mkdir()
+        stages = [{"stage": name, "cmd": ["sleep", "0.1"]} for name in ("prepare", "train")] + [{"stage": "label", "skip": "needs people"}]
+        (folder / "config.json").write_text(json.dumps({"profile": {"stages": stages}}), encoding="utf-8")
+        for more in (["--only", "prepare"], ["--only", "prepare"], []):
+            self.ask("pipeline", "--config", "config.json", *more, cwd=folder)
+            runs.append((folder / "proftrace.data/latest").resolve())
+        rows = lambda *arguments: json.loads(self.ask("compare", *arguments, "--format", "json"))["stages"][0]["runs"]  # noqa: E731
+        for row, run in zip(rows(*runs[:2]), runs):
+            self.assertEqual(row["wall_s"], json.loads((run / "report.json").read_text(encoding="utf-8"))["total_duration_s"])
+        part, whole = rows(runs[0], runs[2])
+        self.assertEqual((part["wall_s"], part["wall_s_reason"]), (None, "it left out a stage that another run has"))
+        self.assertGreater(whole["wall_s"], 0.2)
+        part, whole = rows(runs[0], runs[2], "--stage", "prepare")
+        self.assertGreater(part["wall_s"], 0.1)
+        part, whole = rows(runs[0], runs[2], "--stage", "train")
+        self.assertEqual((part["wall_s"], part["wall_s_reason"]), (None, "the run was not whole"))
+
     def test_errors(self):
         self.assertIn("'size' is none of wall_s, cpu_s, memory_mb", self.ask("compare", *self.runs(), "--cost", "size", status=2))
         self.assertIn("'f1' is none of run_grade_0_100,", self.ask("compare", *self.runs(), "--quality", "f1", status=2))

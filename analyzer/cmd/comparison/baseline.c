@@ -28,7 +28,7 @@ static int add_document(cJSON *baseline, const cJSON *document, pt_u64 keep, str
     {
         cJSON *entry;
         const char *name = pt_member_text(stage, "stage");
-        if (!name || pt_baseline_is_left_out(stage))
+        if (!name || pt_stage_is_left_out(stage))
             continue;
         if (pt_baseline_entry(document, stage, &entry, err) < 0)
             return -1;
