@@ -126,7 +126,7 @@ static int set_number(const struct pt_config_key *key, const cJSON *item, double
     return 0;
 }
 
-/* The setters of lists and objects name the item that is wrong. */
+/* The setters of lists and objects name the item that is wrong. A member that is null is as good as left out. */
 
 static int set_texts(struct pt_config *config, const cJSON *list, const char ***field, const char *where,
                      struct pt_error *err)
@@ -153,6 +153,8 @@ static int set_pairs(struct pt_config *config, const cJSON *object, struct pt_co
     const cJSON *item;
     cJSON_ArrayForEach(item, object)
     {
+        if (cJSON_IsNull(item))
+            continue;
         if (!cJSON_IsString(item)) {
             PT_AUTO(pt_freep) char *place = pt_asprintf("%s.%.80s", where, item->string);
             return pt_config_wrong(place, "a string", item, err);
@@ -174,6 +176,8 @@ static int set_numbers(struct pt_config *config, const cJSON *object, struct pt_
     const cJSON *item;
     cJSON_ArrayForEach(item, object)
     {
+        if (cJSON_IsNull(item))
+            continue;
         if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble)) {
             PT_AUTO(pt_freep) char *place = pt_asprintf("%s.%.80s", where, item->string);
             return pt_config_wrong(place, "a number", item, err);

@@ -21,6 +21,8 @@ static void warn_misspelt_section(struct pt_config *config, const cJSON *json)
     const cJSON *item;
     cJSON_ArrayForEach(item, json)
     {
+        if (!strcmp(item->string, wanted[0])) /* it is null */
+            return;
         if (!pt_nearest_name(item->string, wanted))
             continue;
         pt_config_warn(config, "%s: there is no section 'profile', so the defaults hold; did you mean it by '%.80s'?",

@@ -76,15 +76,19 @@ int pt_config_read_section(struct pt_config *config, enum pt_config_section sect
 int pt_config_object(const cJSON *json, const char *name, const cJSON **ret_item, struct pt_error *err)
 {
     const cJSON *item;
+    bool is_given = false;
     *ret_item = NULL;
     cJSON_ArrayForEach(item, json)
     {
         if (strcmp(item->string, name) != 0)
             continue;
+        if (is_given)
+            return pt_fail_code(err, 2, "%s is given twice; remove one", name);
+        is_given = true;
+        if (cJSON_IsNull(item)) /* as Hydra and pydantic write a section that is not set */
+            continue;
         if (!cJSON_IsObject(item))
             return pt_config_wrong(name, "an object", item, err);
-        if (*ret_item)
-            return pt_fail_code(err, 2, "%s is given twice; remove one", name);
         *ret_item = item;
     }
     return 0;

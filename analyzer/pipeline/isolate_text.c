@@ -24,7 +24,8 @@ struct edit {
     struct pt_error *err;
 };
 
-/* A member that an object must have: its value, or the function that edits the object in it. */
+/* A member that an object must have: its value, and where that is an object, the function that edits one that is there.
+ */
 struct wanted {
     const char *name, *value;
     int (*edit)(struct edit *edit, size_t at);
@@ -102,7 +103,7 @@ static int meet(struct edit *edit, const struct pt_json_member *member, struct w
         if (!name || strcmp(name, wanted->name) != 0)
             continue;
         wanted->seen = true;
-        if (wanted->edit)
+        if (wanted->edit && edit->text[member->value.begin] == '{') /* else it is null, as good as missing */
             return wanted->edit(edit, member->value.begin);
         replace(edit, member->value, wanted->value);
     }

@@ -52,6 +52,16 @@ static void sections_that_are_missing_are_made(void **state)
                "\"wandb_enabled\": false\n  },\n  \"paths\": {}\n}\n");
 }
 
+static void sections_that_are_null_are_made(void **state)
+{
+    (void)state;
+    check_text("{\"train\": null, \"run\":null,\n \"paths\": null, \"profile\": null, \"other\": null}",
+               "{\"train\": {\"epochs\": 50, \"wandb_enabled\": false}, \"run\":{\"dataset\": \"coco128\"},\n "
+               "\"paths\": {}, \"profile\": null, \"other\": null}");
+    check_text("{\"train\": {\"epochs\": null}}", "{\"train\": {\"epochs\": 50,\"wandb_enabled\": false},\"paths\": "
+                                                  "{},\"run\": {\"dataset\": \"coco128\"}}");
+}
+
 /* 1700000000000000 is an integer that a round trip through doubles makes a float; 1.0 is a float that it makes an
  * integer; the rest is what a careless copy loses: order, escapes, space, a key that is written with escapes. */
 static void the_rest_is_kept_byte_for_byte(void **state)
@@ -198,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sections_that_are_missing_are_made),
+        cmocka_unit_test(sections_that_are_null_are_made),
         cmocka_unit_test(the_rest_is_kept_byte_for_byte),
         cmocka_unit_test(it_is_what_the_documents_function_makes),
         cmocka_unit_test(addresses_are_no_paths),

@@ -127,6 +127,24 @@ static void every_key_is_read(void **state)
     assert_int_equal(config->warnings.n, 0);
 }
 
+/* As Hydra and pydantic write what is not set. */
+static void null_is_as_good_as_nothing(void **state)
+{
+    (void)state;
+    PT_AUTO(pt_config_freep)
+    struct pt_config *config =
+        read_config("{\"profile\": null, \"paths\": null, \"run\": null, \"train\": null}", NULL);
+    assert_true(config->train_epochs == 50 && config->stages.n == 9 && config->warnings.n == 0);
+    PT_AUTO(pt_config_freep)
+    struct pt_config *members = read_config(
+        "{\"profile\": {\"quality\": {\"min\": {\"f1\": null, \"f2\": 1}}, \"thresholds\": null, \"stages\": ["
+        "{\"stage\": \"a\", \"cmd\": [\"x\"], \"env\": {\"A\": null, \"B\": \"1\"}, \"cwd\": null}]}}",
+        NULL);
+    assert_true(members->quality.min.n == 1 && members->stages.items[0].env.n == 1 && members->warnings.n == 0);
+    assert_string_equal(members->quality.min.items[0].name, "f2");
+    assert_string_equal(members->stages.items[0].env.items[0].name, "B");
+}
+
 static void options_win_over_variables_over_keys(void **state)
 {
     (void)state;
@@ -196,6 +214,7 @@ static void wrong_values_are_named(void **state)
          "profile.thresholds.disk_percent: expected a number from 0 to 100, found the number 101"},
         {"{\"profile\": {\"heap\": \"off\", \"heap\": \"full\"}}", "profile.heap is given twice; remove one"},
         {"{\"profile\": {}, \"profile\": {}}", "profile is given twice; remove one"},
+        {"{\"train\": {}, \"train\": null}", "train is given twice; remove one"},
         {"{\"train\": \"fast\"}", "train: expected an object, found the string \"fast\""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -363,6 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_object_is_the_document),
         cmocka_unit_test(every_key_is_read),
+        cmocka_unit_test(null_is_as_good_as_nothing),
         cmocka_unit_test(options_win_over_variables_over_keys),
         cmocka_unit_test(wrong_values_are_named),
         cmocka_unit_test(wrong_stages_are_named),
