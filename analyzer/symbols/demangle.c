@@ -4,7 +4,7 @@
  * analyzer needs no C++.
  *
  * Owns: the handle of libstdc++, for the life of the process. One thread. Never: demangles a name of unbounded
- * length, before or after (names come from untrusted files, and templates grow exponentially). */
+ * length (names come from untrusted files, and templates grow exponentially). */
 #include "demangle.h"
 
 #include <dlfcn.h>
@@ -12,11 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "demangle_cpp_size.h"
 #include "demangle_rust.h"
 
 #define MAX_MANGLED_BYTES 4096
-#define MAX_CPP_BYTES (1 << 20) /* five times the largest estimate of 230,000 names in the libraries of a Debian */
 
 typedef char *demangle_function(const char *name, char *buffer, size_t *length, int *status);
 
@@ -42,8 +40,6 @@ char *pt_demangle(const char *name)
     char *rust = pt_demangle_rust(name);
     if (rust || strncmp(name, "_Z", 2) != 0)
         return rust;
-    if (!(pt_demangled_bytes_at_most(name) <= MAX_CPP_BYTES))
-        return NULL;
     demangle_function *const demangle = find_demangler();
     int status = -1;
     char *text = demangle ? demangle(name, NULL, NULL, &status) : NULL;

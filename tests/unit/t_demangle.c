@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "symbols/demangle.h"
-#include "symbols/demangle_cpp_size.h"
 #include "util/auto.h"
 #include "util/str.h"
 
@@ -121,93 +120,8 @@ static void test_hostile_names(void **state)
     assert_null(pt_demangle(name.text));
 }
 
-/* "S_", "S0_" ...: the part that a name of C++ names again. */
-static void put_reference(struct pt_str *name, unsigned number)
-{
-    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    pt_str_char(name, 'S');
-    if (number > 36)
-        pt_str_char(name, digits[(number - 1) / 36]);
-    if (number)
-        pt_str_char(name, digits[(number - 1) % 36]);
-    pt_str_char(name, '_');
-}
-
-/* A parameter for each of `times`, which is made of the one before it twice; the last one before them is `number`. */
-static void doubled(struct pt_str *name, const char *before, const char *pair, unsigned number, unsigned times)
-{
-    pt_str_clear(name);
-    pt_str_add(name, before);
-    for (unsigned i = 0; i < times; i++) {
-        pt_str_add(name, pair);
-        put_reference(name, number + i);
-        put_reference(name, number + i);
-        pt_str_add(name, *pair == 'M' ? "" : "E");
-    }
-}
-
-/* 23 of the first form made 272 MiB of 240 bytes. */
-static void test_names_of_cpp_that_double(void **state)
-{
-    (void)state;
-    PT_AUTO(pt_str_fini) struct pt_str name = {0};
-    static const struct {
-        const char *before, *pair;
-        unsigned number;
-    } forms[] = {
-        {"_Z1f1AIiiE", "S_I", 1},
-        {"_Z1fI1AIiiEEvT_S0_IT_T_E", "S0_I", 5}, /* of an argument of f's own template */
-        {"_Z1f1A", "M", 0},                      /* pointers to members, which have no end */
-    };
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        for (unsigned times = 1; times <= 6; times++) {
-            doubled(&name, forms[i].before, forms[i].pair, forms[i].number, times);
-            PT_AUTO(pt_freep) char *found = pt_demangle(name.text);
-            assert_non_null(found);
-            assert_true(strlen(found) > 4u << times && strlen(found) <= pt_demangled_bytes_at_most(name.text));
-        }
-        for (unsigned times = 30; times <= 300; times += 30) {
-            doubled(&name, forms[i].before, forms[i].pair, forms[i].number, times);
-            assert_null(pt_demangle(name.text));
-        }
-    }
-}
-
-static void test_sizes_of_names_of_cpp(void **state)
-{
-    (void)state;
-    static const char *const mangled[] = {
-        "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEC1Ev",
-        "_ZN12_GLOBAL__N_11fEPFvRKSsOT_Ez",
-        "_ZZN1a1fIiEEvT_ENKUlS1_E_clES1_",
-        "_Z1fIJiPcdEEvDpRKT_",
-        "_Z1fIJicEEDTcl1gspfp_EEDpOT_",
-        "_ZN1aIXsr3std9is_signedIiEE5valueELb1EE1gEv",
-        "_ZThn16_N1a1bC2B5cxx11Ev",
-        "_ZTVN1a1bIcLi5EEE",
-        "_ZSt12construct_atIcJcEEDTgsnwcvPvLi0E_T_pispcl7declvalIT0_EEEEPS1_DpOS2_",
-        "_ZN1acvT_IiEEv",
-        "_ZN1acvRKT_I1bI1cEEES6_",
-        "_ZN1acv1bIT_EI1cEEv",
-        "_Z1fM1aKFvPA3_S_ENS_Ut_E",
-        "_Z1fIXadL_Z1gvEEEvv",
-        "_ZN1a1fEv.constprop.0",
-        "_ZN5",
-        "_Z",
-        "_Z1fS_",
-        "_Z1fS9999999999999999999999_",
-    };
-    for (size_t i = 0; i < sizeof mangled / sizeof *mangled; i++) {
-        PT_AUTO(pt_freep) char *found = pt_demangle(mangled[i]);
-        if (pt_demangled_bytes_at_most(mangled[i]) < (double)(found ? strlen(found) : 0))
-            fail_msg("%s", mangled[i]);
-    }
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_hostile_names),
-                                       cmocka_unit_test(test_names_of_cpp_that_double),
-                                       cmocka_unit_test(test_sizes_of_names_of_cpp)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_hostile_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
