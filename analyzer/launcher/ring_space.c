@@ -24,7 +24,8 @@
 #include <unistd.h>
 
 #include "proftrace/format.h"
-#include "proftrace/options.h"
+#include "proftrace/limits.h"
+#include "options/option_values.h"
 #include "util/auto.h"
 #include "util/vec.h"
 
@@ -46,13 +47,6 @@ struct search {
 };
 
 /* ---- session.bin ---- */
-
-static pt_u64 mib_of(const char *variable)
-{
-    const char *text = getenv(variable);
-    pt_u64 mib = 0;
-    return text && pt_option_number(text, &mib) == 0 && mib < 1ull << 40 ? mib << 20 : 0;
-}
 
 static pt_u64 ring_bytes(const struct search *search)
 {
@@ -208,10 +202,10 @@ static char *map_page(const struct pt_session_dir *dir)
 
 void pt_ring_space_return(const struct pt_session_dir *dir)
 {
-    const pt_u64 wanted = mib_of("PROFTRACE_SESSION_RING_MIB");
+    const pt_u64 wanted = pt_option_mib_bytes("session_ring_mib");
     struct search search = {.dir = dir,
-                            .limit_bytes = wanted ? wanted : dir->budget_bytes / 4 * 3,
-                            .keep_first_bytes = mib_of("PROFTRACE_KEEP_FIRST_MIB")};
+                            .limit_bytes = wanted ? wanted : PT_RINGS_OF_BUDGET(dir->budget_bytes),
+                            .keep_first_bytes = pt_option_mib_bytes("keep_first_mib")};
     pt_u64 used = ring_bytes(&search);
     if (used <= search.limit_bytes / 2 || !(search.page = map_page(dir)))
         return;

@@ -23,7 +23,7 @@
 
 #include "proftrace/format.h"
 #include "proftrace/limits.h"
-#include "proftrace/options.h"
+#include "options/option_values.h"
 #include "util/auto.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -189,12 +189,9 @@ static int make_itself(const char *wanted, struct pt_session_dir *dir, struct pt
 /* The space for all traces of the run: what the user set, else a share that leaves the machine usable. */
 static pt_u64 budget_bytes(int directory_fd)
 {
-    const char *wanted = getenv("PROFTRACE_BUDGET_MIB");
-    pt_u64 wanted_mib = 0;
-    if (wanted && pt_option_number(wanted, &wanted_mib) == 0 && wanted_mib > 0 && wanted_mib < 1ull << 40)
-        return wanted_mib << 20;
-    const pt_u64 share = pt_free_bytes(directory_fd) / PT_BUDGET_FREE_DIVISOR;
-    return share < PT_BUDGET_MAX_BYTES ? share : PT_BUDGET_MAX_BYTES;
+    const pt_u64 wanted_bytes = pt_option_mib_bytes("budget_mib");
+    return wanted_bytes ? wanted_bytes
+                        : pt_default_budget_bytes(pt_free_bytes(directory_fd), pt_option_mib_bytes("session_ring_mib"));
 }
 
 /* So that no process of this machine and boot need ask for it; left empty, each does. */

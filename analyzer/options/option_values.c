@@ -195,6 +195,20 @@ static void check_entry(const char *entry, pt_option_warning *warn, void *contex
     check_name(pt_str_text(&name), warn, context);
 }
 
+pt_u64 pt_option_mib_bytes(const char *name)
+{
+    char variable[PREFIX + MOST_NAME_BYTES] = PT_OPTION_PREFIX;
+    const struct pt_option *option = pt_option_table;
+    while (strcmp(option->name, name) != 0)
+        option++;
+    name_variable(option, variable + PREFIX);
+    const char *text = getenv(variable);
+    pt_u64 mib = 0;
+    if (!text || pt_option_read(option, text, &mib) < 0)
+        pt_option_read(option, option->initial, &mib);
+    return mib << 20;
+}
+
 void pt_check_option_values(char *const *environment, pt_option_warning *warn, void *context)
 {
     for (; *environment; environment++)

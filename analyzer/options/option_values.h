@@ -8,9 +8,15 @@
 
 #include <stdbool.h>
 
+#include "proftrace/types.h"
+
 /* A switch in our own environment: set, and to one of the words for on or off. */
 bool pt_option_is_on(const char *variable);
 bool pt_option_is_off(const char *variable);
+
+/* A limit in our own environment as the library reads it; `name` is that of options.def. What stands for it where it is
+ * not set, or to nothing that is understood. */
+pt_u64 pt_option_mib_bytes(const char *name);
 
 /* What is wrong with one variable, and what to do; texts live until the callback returns. */
 typedef void pt_option_warning(void *context, const char *problem, const char *remedy);

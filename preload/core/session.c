@@ -26,10 +26,9 @@ static pt_u64 budget_bytes(void)
     if (pt_options.budget_mib)
         return pt_options.budget_mib << 20;
     struct statfs fs;
-    if (pt_syscall2(SYS_statfs, pt_session_path, &fs) != 0)
-        return PT_BUDGET_MAX_BYTES;
-    const pt_u64 share = (pt_u64)fs.f_bavail * (pt_u64)fs.f_bsize / PT_BUDGET_FREE_DIVISOR;
-    return share < PT_BUDGET_MAX_BYTES ? share : PT_BUDGET_MAX_BYTES;
+    const int is_known = pt_syscall2(SYS_statfs, pt_session_path, &fs) == 0;
+    return pt_default_budget_bytes(is_known ? (pt_u64)fs.f_bavail * (pt_u64)fs.f_bsize : ~0ull,
+                                   pt_options.session_ring_mib << 20);
 }
 
 /* YYYYMMDD-HHMMSS in UTC: days to civil date by the proleptic Gregorian calendar. */

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+#include "proftrace/limits.h"
 #include "options.h"
 #include "sys.h"
 #include "text.h"
@@ -215,12 +216,8 @@ void pt_session_give_back_minutes(pt_u64 bytes)
 pt_u64 pt_session_ring_limit(void)
 {
     const pt_u64 budget = pt_session_facts.budget_bytes, wanted = pt_options.session_ring_mib << 20;
-    return wanted ? wanted : budget ? budget / 4 * 3 : ~0ull;
+    return wanted ? wanted : budget ? PT_RINGS_OF_BUDGET(budget) : ~0ull;
 }
-
-/* A ring is at most as large as this many times what is left for others: a process alone has four fifths of it all, two
- * have four ninths each, and one that comes later still finds something. */
-#define OWN_PER_LEFT 4u
 
 int pt_session_take_ring(pt_u64 bytes, pt_u64 own_bytes)
 {
@@ -228,7 +225,7 @@ int pt_session_take_ring(pt_u64 bytes, pt_u64 own_bytes)
     pt_u64 used;
     if (take_pages(offsetof(struct pt_session_page, ring_pages), bytes, limit, &used) < 0)
         return -1;
-    if ((limit - used) / own_bytes || (limit - used) * OWN_PER_LEFT >= own_bytes)
+    if ((limit - used) / own_bytes || (limit - used) * PT_RING_OWN_PER_LEFT >= own_bytes)
         return 0;
     pt_session_give_back_ring(bytes);
     return -1;

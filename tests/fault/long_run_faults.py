@@ -281,6 +281,15 @@ class LongRunFaults(FaultCase):
         self.assertGreater(self.trace().report()["trace_quality"]["overwritten"], 0)
         self.assertEqual(self.trace().report()["trace_quality"]["dropped"], 0)
 
+    def test_keep_nearly_all_of_the_first(self):
+        """Also where the session, not the ring, is what a process has: the last segment of the start leaves room for the latest events."""
+        for there, returned in self.storm(4, "500000", mode="full", session_ring_mib=5, keep_first_mib=3):
+            self.assertEqual(there[:3000], list(range(3000)))
+            self.assertEqual(there[-300:], list(range(returned - 300, returned)))
+            self.assertLess(len(there), returned)
+        self.assertGreater(self.trace().report()["trace_quality"]["overwritten"], 0)
+        self.assertEqual(self.trace().report()["trace_quality"]["dropped"], 0)
+
     def test_keep_nothing_but_the_first(self):
         """All of the ring is for the start: what comes later is dropped and counted, totals are exact."""
         for there, returned in self.storm(4, "300000", mode="full", ring_mib=1, keep_first_mib=1):

@@ -6,6 +6,7 @@ import re
 import resource
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ import unittest
 from launcher_case import LIBRARY, PROFTRACE, LauncherCase, clean_environment
 
 PRINT_ENVIRONMENT = ["/usr/bin/env", "-0"]
+BUDGET_AT = 16  # in session.bin
 INJECTION_VARIABLES = ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64")
 
 
@@ -119,10 +121,42 @@ class Usage(LauncherCase):
         self.assert_refused(self.run_it("true", environment={"PROFTRACE_DIR": "link/"}), "a symbolic link is not followed")
 
     def test_what_is_kept_first_leaves_room_for_the_last(self):
-        done = self.proftrace("run", "--keep-first", "64M", "--keep-last", "1M", "--", "true")
-        self.assertEqual(done.returncode, 125)
-        self.assertIn(b"'--keep-first' leaves nothing of '--keep-last 1M' for the latest events", done.stderr)
+        for options, environment, cause in (
+                (("--keep-first", "64M", "--keep-last", "1M"), {}, "a process keeps 819 KiB at most (four fifths of --keep-last"),
+                (("--keep-first", "13M", "--keep-last", "16M"), {}, "a process keeps 12.8 MiB at most (four fifths of --keep-last"),
+                (("--keep-first", "256M"), {}, "a process keeps 256 MiB at most (PROFTRACE_RING_MIB)"),
+                (("--keep-first", "64M", "--keep-last", "2h"), {"PROFTRACE_RING_MIB": "64"}, "64.0 MiB at most (PROFTRACE_RING_MIB)"),
+                (("--keep-first", "64M"), {"PROFTRACE_BUDGET_MIB": "100"}, "60.0 MiB at most (three fifths of PROFTRACE_BUDGET_MIB)")):
+            with self.subTest(options=options):
+                done = self.proftrace("run", *options, "--", "true", environment=environment)
+                self.assertEqual(done.returncode, 125)
+                self.assertIn("'--keep-first' leaves nothing for the latest events", done.stderr.decode())
+                self.assertIn(cause, done.stderr.decode())
         self.assertEqual(self.proftrace("run", "--no-report", "--keep-first", "1M", "--keep-last", "64M", "--", "true").returncode, 0)
+
+    def limits_of(self, *options, **environment):
+        """What the command has in its environment, and the budget of the session, in MiB."""
+        shown = self.run_it("env", options=options, environment=environment).stdout.decode()
+        limits = dict(re.findall(r"^PROFTRACE_(\w+)_MIB=(\d+)$", shown, re.M))
+        with open(os.path.join(self.folder, "proftrace.data/latest/session.bin"), "rb") as file:
+            file.seek(BUDGET_AT)
+            budget_bytes, = struct.unpack("<Q", file.read(8))
+        return {name: int(mib) for name, mib in limits.items()}, budget_bytes >> 20
+
+    def test_one_process_may_have_what_is_kept_last(self):
+        """Its ring was 256 MiB all the same, and the budget a tenth of the free space."""
+        usual, budget = self.limits_of()
+        self.assertEqual(usual, {})
+        self.assertLessEqual(budget, 4096)
+        limits, _ = self.limits_of("--keep-last", "64M")
+        self.assertEqual(limits, {"SESSION_RING": 64})
+        limits, _ = self.limits_of("--keep-last", "512M")
+        self.assertEqual(limits, {"SESSION_RING": 512, "RING": 512})
+        limits, large = self.limits_of("--keep-last", "6G")
+        self.assertEqual(limits, {"SESSION_RING": 6144, "RING": 6144})
+        self.assertGreaterEqual(large, 8192)
+        limits, own = self.limits_of("--keep-last", "6G", PROFTRACE_RING_MIB="300", PROFTRACE_BUDGET_MIB="1000")
+        self.assertEqual((limits, own), ({"SESSION_RING": 6144, "RING": 300, "BUDGET": 1000}, 1000))
 
     def test_options_after_the_command_are_the_commands(self):
         self.assertEqual(self.run_it("echo", "--stage", "--", "x").stdout, b"--stage -- x\n")

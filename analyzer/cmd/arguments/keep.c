@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/limits.h"
+#include "options/option_values.h"
 #include "util/parse.h"
+#include "util/text/fmt.h"
 
 enum { MIB_BITS = 20, MOST_MIB = 1 << 20 };
 
@@ -22,32 +25,60 @@ static int set(const char *name, pt_u64 number, struct pt_error *err)
 }
 
 /* Rounded up: what was asked for fits. */
-static int set_size(const char *name, pt_u64 bytes, struct pt_error *err)
+static pt_u64 mib_of(pt_u64 bytes)
 {
     const pt_u64 mib = (bytes >> MIB_BITS) + ((bytes & ((1u << MIB_BITS) - 1)) != 0);
-    return set(name, mib < MOST_MIB ? mib : MOST_MIB, err);
+    return mib < MOST_MIB ? mib : MOST_MIB;
 }
 
-int pt_keep_apply(const struct pt_keep *keep, struct pt_error *err)
+/* One process may have as much as all of them: it alone would keep only what a ring holds by itself. The budget grows
+ * with it, where the run's folder is made. What the user has set stays. */
+static int keep_last_size(pt_u64 bytes, struct pt_error *err)
+{
+    if (set("PROFTRACE_SESSION_RING_MIB", mib_of(bytes), err) < 0)
+        return -1;
+    const bool is_larger = mib_of(bytes) > pt_option_mib_bytes("ring_mib") >> MIB_BITS;
+    return is_larger && !getenv("PROFTRACE_RING_MIB") ? set("PROFTRACE_RING_MIB", mib_of(bytes), err) : 0;
+}
+
+static int keep_last(const char *last, struct pt_error *err)
 {
     pt_u64 bytes;
     pt_i64 ns;
     struct pt_error ignored = {0};
-    if (keep->first_bytes && set_size("PROFTRACE_KEEP_FIRST_MIB", keep->first_bytes, err) < 0)
-        return -1;
-    if (!keep->last)
-        return 0;
-    const bool has_unit = keep->last[strspn(keep->last, "0123456789.")] != 0;
-    if (has_unit && pt_parse_duration(keep->last, &ns, &ignored) == 0 && ns >= 1000000000)
+    const bool has_unit = last[strspn(last, "0123456789.")] != 0;
+    if (has_unit && pt_parse_duration(last, &ns, &ignored) == 0 && ns >= 1000000000)
         return set("PROFTRACE_KEEP_LAST_S", (pt_u64)ns / 1000000000, err);
-    const bool is_size = has_unit && pt_parse_size(keep->last, &bytes, &ignored) == 0 && bytes;
-    if (is_size && keep->first_bytes >= bytes)
-        return pt_fail_code(err, 2,
-                            "option '--keep-first' leaves nothing of '--keep-last %s' for the latest events: it must "
-                            "be smaller",
-                            keep->last);
-    if (is_size)
-        return set_size("PROFTRACE_SESSION_RING_MIB", bytes, err);
+    if (has_unit && pt_parse_size(last, &bytes, &ignored) == 0 && bytes)
+        return keep_last_size(bytes, err);
     return pt_fail_code(err, 2, "option '--keep-last': '%s' is neither a size (like 512M) nor a time (like 2h, 7d)",
-                        keep->last);
+                        last);
+}
+
+/* What is kept is never overwritten: where that is all that a process may have, every later event would be dropped. */
+static int check_first(pt_u64 first_bytes, struct pt_error *err)
+{
+    const pt_u64 budget = pt_option_mib_bytes("budget_mib"), wanted = pt_option_mib_bytes("session_ring_mib");
+    const pt_u64 session = wanted ? wanted : PT_RINGS_OF_BUDGET(budget ? budget : PT_BUDGET_MAX_BYTES);
+    const pt_u64 ring = pt_option_mib_bytes("ring_mib"), share = PT_RING_OF_SESSION(session);
+    const pt_u64 most = ring < share ? ring : share;
+    if (first_bytes < most)
+        return 0;
+    return pt_fail_code(err, 2,
+                        "option '--keep-first' leaves nothing for the latest events: a process keeps %s at most (%s); "
+                        "keep less of the start, or raise that",
+                        pt_fmt_bytes(most).text,
+                        ring <= share ? "PROFTRACE_RING_MIB"
+                        : wanted      ? "four fifths of --keep-last, PROFTRACE_SESSION_RING_MIB"
+                                      : "three fifths of PROFTRACE_BUDGET_MIB");
+}
+
+int pt_keep_apply(const struct pt_keep *keep, struct pt_error *err)
+{
+    const pt_u64 first_mib = mib_of(keep->first_bytes);
+    if (keep->last && keep_last(keep->last, err) < 0)
+        return -1;
+    if (!first_mib)
+        return 0;
+    return check_first(first_mib << MIB_BITS, err) < 0 ? -1 : set("PROFTRACE_KEEP_FIRST_MIB", first_mib, err);
 }

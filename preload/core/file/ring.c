@@ -8,6 +8,7 @@
  */
 #include "ring.h"
 
+#include "proftrace/limits.h"
 #include "core/options.h"
 #include "core/session_page.h"
 #include "core/state.h"
@@ -48,10 +49,11 @@ static void set_up_in_ring(struct pt_tracer_thread *t, struct pt_segment *segmen
 static pt_u64 chunk_bytes(const struct pt_tracer_thread *t)
 {
     const pt_u32 threads = __atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED);
-    const pt_u64 limit = pt_image->header->ring_limit_bytes, kept = pt_options.keep_first_mib << 20;
-    const pt_u64 most = (limit > kept ? limit - kept : 0) / (threads > 4 ? threads : 4); /* one for each */
-    /* Half of the rows must hold a ring of any size, as far as all rings together may be as large. */
-    const pt_u64 all = pt_session_ring_limit(), large = (limit < all ? limit : all) / (PT_MAX_RING_SEGMENTS / 2);
+    const pt_u64 own = pt_image->header->ring_limit_bytes, share = PT_RING_OF_SESSION(pt_session_ring_limit());
+    const pt_u64 limit = own < share ? own : share, kept = pt_options.keep_first_mib << 20;
+    /* One for each thread, beside what is kept: the last one that begins in there could else be all that is left. */
+    const pt_u64 most = (limit > kept ? limit - kept : 0) / (threads > 4 ? threads : 4);
+    const pt_u64 large = limit / (PT_MAX_RING_SEGMENTS / 2); /* half of the rows must hold a ring of any size */
     pt_u64 bytes = t->chunk_count <= 1 ? FIRST_CHUNK_BYTES : large > CHUNK_BYTES ? large : CHUNK_BYTES;
     bytes = bytes < most ? bytes : most;
     return bytes > LEAST_CHUNK_BYTES ? bytes & ~4095ull : LEAST_CHUNK_BYTES;
