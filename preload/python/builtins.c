@@ -10,6 +10,7 @@
 #include "core/emit.h"
 #include "core/names/intern.h"
 #include "core/process.h"
+#include "core/rank.h"
 #include "core/text.h"
 #include "proftrace/phases.h"
 #include "proftrace/events.h"
@@ -100,6 +101,19 @@ static void *joined(void *self, void *const *arguments, long n)
     return pt_python_none();
 }
 
+/* Of launchers and of groups, as the core knows it. A number above 0 says that there are others, also where nobody says
+ * how many; of a single one it says nothing. */
+static void *known_rank(void *self, void *const *arguments, long n)
+{
+    (void)self, (void)arguments, (void)n;
+    const pt_u32 rank_plus_1 = pt_rank.world_size == 1 ? 1 : pt_rank.rank_plus_1;
+    void *rank = rank_plus_1 ? pt_python_api.PyLong_FromLong((long)rank_plus_1 - 1) : 0;
+    if (rank)
+        return rank;
+    pt_python_api.PyErr_Clear();
+    return pt_python_none();
+}
+
 /* gc calls it itself, before and after. It is no Python function: in one the handler of a signal could run, and what
  * that raises (an alarm's timeout, KeyboardInterrupt) gc prints and drops. */
 static void *collected(void *self, void *const *arguments, long n)
@@ -133,9 +147,9 @@ static void *is_theirs(void *self, void *const *arguments, long n)
     return arguments[0];
 }
 
-static struct pt_python_method methods[] = {PT_PYTHON_METHOD(begin),     PT_PYTHON_METHOD(end),
-                                            PT_PYTHON_METHOD(epoch),     PT_PYTHON_METHOD(joined),
-                                            PT_PYTHON_METHOD(collected), PT_PYTHON_METHOD(is_theirs)};
+static struct pt_python_method methods[] = {
+    PT_PYTHON_METHOD(begin),      PT_PYTHON_METHOD(end),       PT_PYTHON_METHOD(epoch),    PT_PYTHON_METHOD(joined),
+    PT_PYTHON_METHOD(known_rank), PT_PYTHON_METHOD(collected), PT_PYTHON_METHOD(is_theirs)};
 
 void pt_python_method_add(void *globals, struct pt_python_method *method)
 {

@@ -12,6 +12,7 @@
  *   end(amount=0, outcome=0, object=None)        the innermost one ends
  *   epoch(number)                                a framework says that an epoch begins
  *   joined(rank, size)                           this process is one of a group
+ *   known_rank()                                 its number among those of its launcher or group, else None
  *   collected(phase, info)                       for gc.callbacks
  *   is_theirs(exception)                         the exception, if it is not ours to drop (exceptions.h), else None
  *

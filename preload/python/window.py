@@ -78,8 +78,11 @@ class Window:
 
 
 def is_other_rank():
-    environment = modules["os"].environ
-    return environment.get("RANK", environment.get("LOCAL_RANK", "0")) != "0" and "all_ranks" not in state.settings
+    """By any launcher, or by the group that the program has joined; where only the number on this machine is known, by that one."""
+    if "all_ranks" in state.settings:
+        return False
+    rank = known_rank()
+    return rank > 0 if rank is not None else modules["os"].environ.get("LOCAL_RANK", "0") != "0"
 
 
 def now_ns():

@@ -270,9 +270,21 @@ class Windows(unittest.TestCase):
         self.assertEqual(self.windows_of(run), [("steps 6 to 15", 10)])
 
     def test_of_several_ranks_one(self):
-        run = self.run_one("active=2", RANK="1")
-        self.assertEqual((run.status, run.files), (0, []))
+        """By whatever started them. What is alone is profiled, also where a cluster numbers it."""
+        for variables, n_files in (({"RANK": "1"}, 0), ({"LOCAL_RANK": "1"}, 0), ({"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2"}, 0),
+                                   ({"OMPI_COMM_WORLD_RANK": "1"}, 0), ({"PMI_RANK": "1", "RANK": "0"}, 1),
+                                   ({"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "2"}, 1), ({"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "1"}, 1)):
+            with self.subTest(variables):
+                run = self.run_one("active=2", **variables)
+                self.assertEqual((run.status, len(run.files)), (0, n_files))
         self.assertEqual(len(self.run_one("active=2,all_ranks", RANK="1").files), 1)
+
+    def test_of_spawned_ranks_one(self):
+        """Their number is an argument of init_process_group, and in no environment."""
+        for window, n_files in ("active=2", 1), ("active=2,all_ranks", 2):
+            with self.subTest(window), tempfile.TemporaryDirectory() as store:
+                run = self.run_one(window, f"{store}/store", program="windowed_ranks.py")
+                self.assertEqual((run.status, len(run.files)), (0, n_files), run.err)
 
     def test_operators_lie_in_our_phases(self):
         """What the program and PyTorch say themselves to torch.profiler tells to which phase an operator belongs: on one timeline each outermost
