@@ -42,7 +42,7 @@ class Window:
         self.steps = 0  # that are done
         self.due = NEVER  # after as many steps something is to be done
         self.begun = 0  # windows
-        self.validations = 0  # windows of them
+        self.by_steps = self.validations = 0  # of these, each kind by itself: `repeat` is as many of both
         self.optimizer = None  # whose steps count: its address
         self.others = 0  # steps of other optimizers since its last one
         self.passes = {}  # address of an iterator: number of its pass
@@ -64,7 +64,7 @@ class Window:
 
     def plan_next(self):
         number, self.due = self.number, NEVER
-        if number["repeat"] and self.begun >= number["repeat"]:
+        if number["repeat"] and self.by_steps >= number["repeat"]:
             return
         if number["every_n_steps"]:
             # The N-th step is recorded, the 2 N-th, ...: so many before it are done when the warmup begins.
@@ -74,7 +74,7 @@ class Window:
                 self.due += -((self.due - max(self.steps, 1)) // every) * every
         elif self.is_by_steps():
             # Not before the end of a first step: until then nobody knows what a step is.
-            self.due = max(self.steps + number["wait"] + (0 if self.begun else number["skip_first"]), 1)
+            self.due = max(max(self.steps, number["skip_first"]) + number["wait"], 1)
 
 
 def is_other_rank():
@@ -289,6 +289,8 @@ def open_window(kind, warmup, active, optimizer=None):
         return
     state.was_busy = False
     state.begun += 1
+    state.by_steps += kind in ("steps", "every")
+    state.validations += kind == "validation"
     begin(PROFILER, 0, "start")
     why = None
     try:
@@ -445,7 +447,6 @@ def validate(is_training):
         end_marked_step()
         most = state.number["repeat"]
         if most == 0 or state.validations < most:
-            state.validations += 1
             open_window("validation", 0, 1)
 
 

@@ -155,6 +155,13 @@ class Windows(unittest.TestCase):
         self.assertEqual([window for window, _ in self.windows_of(run)], [f"validation after step {step}" for step in (10, 20, 30)])
         self.assertEqual({os.path.basename(os.path.dirname(file)) for file in run.files}, {"Net"})
 
+    def test_validations_take_no_windows_of_steps(self):
+        """Each kind is repeated as often as was asked for."""
+        run = self.run_one("active=1,warmup=0,wait=8,repeat=3,validation")
+        self.assert_unnoticed(run)
+        self.assertEqual([window for window, _ in self.windows_of(run)],
+                         ["step 9", "validation after step 10", "step 18", "validation after step 20", "step 27", "validation after step 30"])
+
     def test_chosen_epochs_and_the_first_batch_of_validations(self):
         run = self.run_one("epochs=1,3,active=2,validation,repeat=0,plain_names")
         self.assert_unnoticed(run)
