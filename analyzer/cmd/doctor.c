@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "launcher/checks/checks.h"
+#include "launcher/checks/gpu.h"
 #include "launcher/checks/library.h"
 #include "launcher/checks/machine.h"
 #include "report/json/panel.h"
@@ -82,6 +83,7 @@ int pt_cmd_doctor(int argc, char **argv, struct pt_error *err)
     pt_check_library(&checks);
     pt_check_place(&checks);
     pt_check_machine(&checks);
+    pt_check_gpu(&checks, args.n ? args.values[0] : NULL);
     pt_check_environment(&checks);
     if (args.n)
         pt_check_target(&checks, args.values[0]);

@@ -45,7 +45,7 @@ static int put_value(char **environment, const char *name, const char *value, st
     return 0;
 }
 
-static bool is_ours(const char *path, size_t length)
+bool pt_environment_is_ours(const char *path, size_t length)
 {
     const size_t name_length = strlen(PT_LIBRARY_NAME);
     return length >= name_length && !memcmp(path + length - name_length, PT_LIBRARY_NAME, name_length) &&
@@ -61,7 +61,7 @@ static char *preload_list(const char *users, const char *ours)
     char *end = list;
     for (const char *word = users; *word;) {
         const size_t length = strcspn(word, " :");
-        if (length && !is_ours(word, length)) {
+        if (length && !pt_environment_is_ours(word, length)) {
             memcpy(end, word, length);
             end += length;
             *end++ = ':';
@@ -110,7 +110,7 @@ static int put_injection(char **environment, const char *library, struct pt_erro
                 {"INTEL_LIBITTNOTIFY64", "PROFTRACE_ITT"}};
     for (size_t i = 0; library && i < sizeof rows / sizeof *rows; i++) {
         const char *value = value_or_null(environment, rows[i].variable);
-        if ((!value || !*value || is_ours(value, strlen(value))) &&
+        if ((!value || !*value || pt_environment_is_ours(value, strlen(value))) &&
             !is_off(value_or_null(environment, rows[i].option)) &&
             put_value(environment, rows[i].variable, library, err) < 0)
             return -1;

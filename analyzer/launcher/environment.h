@@ -5,6 +5,7 @@
 #ifndef PT_LAUNCHER_ENVIRONMENT_H
 #define PT_LAUNCHER_ENVIRONMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "util/error.h"
@@ -21,6 +22,9 @@ struct pt_environment_request {
     const struct pt_variable *more; /* set before ours, so that ours win */
     size_t n_more;
 };
+
+/* Does this path of so many bytes name our library, wherever it is installed? */
+bool pt_environment_is_ours(const char *path, size_t length);
 
 /* A new NULL-terminated vector, to be freed with pt_environment_free; NULL when memory is out. */
 char **pt_environment_make(char *const *inherited, const struct pt_environment_request *request, struct pt_error *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cuda.h - what the tags of CUDA and GPU events mean. Values of copy, memory, synchronisation and overhead kinds are
- * those of CUPTI (CUpti_ActivityMemcpyKind and so on), which are stable since CUDA 5: a trace stores them as they came.
+ * cuda.h - what the tags of CUDA and GPU events mean, and where a libcupti may lie. Values of copy, memory,
+ * synchronisation and overhead kinds are those of CUPTI (CUpti_ActivityMemcpyKind and so on), which are stable since
+ * CUDA 5: a trace stores them as they came.
  */
 #ifndef PROFTRACE_CUDA_H
 #define PROFTRACE_CUDA_H
@@ -79,5 +80,25 @@ enum pt_cuda_tracing {
     PT_CUDA_TRACING_ENDED = 4,   /* the process gives CUPTI up: exit, fork */
     PT_CUDA_TRACING_CUT = 5      /* as ENDED, but CUPTI kept what it still had */
 };
+
+/* Where a libcupti may lie: the library looks there when the driver comes up, `doctor` before. */
+
+/* ROW(major version of CUDA, libcupti, the CUDA runtime beside which it lies), the newest first. */
+#define PT_CUPTI_MAJORS(ROW)                                                                                           \
+    ROW(13, "libcupti.so.13", "libcudart.so.13")                                                                       \
+    ROW(12, "libcupti.so.12", "libcudart.so.12")                                                                       \
+    ROW(11, "libcupti.so.11.8", "libcudart.so.11.0")
+
+/* Has a runtime linked in, and the wheel of CUPTI in reach. */
+#define PT_CUPTI_TORCH "libtorch_cuda.so"
+
+/* Relative to the folder of one of these: a toolkit's lib64, the wheels of CUDA 12 and 13, and both seen from
+ * torch/lib. */
+#define PT_CUPTI_BESIDE                                                                                                \
+    "/", "/../extras/CUPTI/lib64/", "/../../cuda_cupti/lib/", "/../../nvidia/cuda_cupti/lib/", "/../../nvidia/cu13/lib/"
+
+/* Variables that name a toolkit, and where it is below that. */
+#define PT_CUPTI_HOMES "CUDA_HOME", "CUDA_PATH"
+#define PT_CUPTI_BELOW_HOME "/extras/CUPTI/lib64/", "/lib64/", "/lib/"
 
 #endif

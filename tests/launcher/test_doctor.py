@@ -8,6 +8,7 @@ import unittest
 from launcher_case import PROFTRACE, LauncherCase
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+CUDA_DOUBLES = os.path.join(os.path.dirname(os.path.realpath(PROFTRACE)), "fakecuda/lib")
 
 
 class Doctor(LauncherCase):
@@ -57,6 +58,67 @@ class Doctor(LauncherCase):
             self.assertEqual(found["status"], "warn", found)
             self.assertIn(f"{call}: Operation not permitted", found["detail"])
             self.assertIn("--cap-add", found["remedy"])
+
+    def machine_with_a_gpu(self):
+        """The environment of one, by doubles of NVML and the driver; its python3 has no packages. The driver is of CUDA 11: a newer libcupti, which
+        this machine may have, is none for it."""
+        for name in ("driver", "bin"):
+            os.mkdir(os.path.join(self.folder, name))
+        with open(os.path.join(TESTS, "fakenvml", "fakenvml.c"), encoding="utf-8") as file:
+            self.compile(file.read(), "-shared", "-fPIC", name="driver/libnvidia-ml.so.1")
+        with open(os.path.join(self.folder, "gpus"), "w", encoding="ascii") as file:
+            file.write("device NVIDIA H200\n")
+        python = os.path.join(self.folder, "bin/python3")
+        os.symlink("/bin/true", python)
+        return {"FAKENVML": file.name, "LD_LIBRARY_PATH": f"{self.folder}/driver:{os.path.dirname(CUDA_DOUBLES)}/driver", "FAKECUDA": "driver_version 11080",
+                "PATH": f"{os.path.dirname(python)}:/usr/bin:/bin"}
+
+    def gpu(self, *command, **environment):
+        return self.checks(*(("--", *command) if command else ()), environment=environment)["GPU"]
+
+    def packages(self):
+        """A folder of Python packages: the wheels of the CUDA runtime and of CUPTI."""
+        folder = os.path.join(self.folder, "packages")
+        for wheel, name, target in (("cuda_runtime", "libcudart.so.12", "/dev/null"), ("cuda_cupti", "libcupti.so.12", f"{CUDA_DOUBLES}/libcupti.so.12"),
+                                    ("cuda_cupti", "libfakegpu.so", f"{CUDA_DOUBLES}/libfakegpu.so")):
+            os.makedirs(f"{folder}/nvidia/{wheel}/lib", exist_ok=True)
+            os.symlink(target, f"{folder}/nvidia/{wheel}/lib/{name}")
+        return folder
+
+    def test_no_gpu_is_no_question(self):
+        if not os.path.exists("/dev/nvidiactl"):
+            self.assertNotIn("GPU", self.checks(environment={"PATH": self.folder}))
+
+    @unittest.skipUnless(os.path.isdir(CUDA_DOUBLES), "no doubles of CUDA were built")
+    def test_a_gpu_without_cupti(self):
+        row = self.gpu(**self.machine_with_a_gpu())
+        self.assertEqual(row["status"], "warn", row)
+        self.assertTrue(row["detail"].startswith("NVIDIA H200, but no libcupti: "), row)
+        self.assertIn("CUDA_HOME", row["remedy"])
+
+    @unittest.skipUnless(os.path.isdir(CUDA_DOUBLES), "no doubles of CUDA were built")
+    def test_a_gpu_with_cupti(self):
+        """Found as the library finds it: by its name, below a toolkit's folder, and before both beside the runtime that Python's packages bring."""
+        machine = self.machine_with_a_gpu()
+        os.mkdir(os.path.join(self.folder, "toolkit"))
+        os.symlink(CUDA_DOUBLES, os.path.join(self.folder, "toolkit/lib64"))
+        by_name = {**machine, "LD_LIBRARY_PATH": f"{machine['LD_LIBRARY_PATH']}:{CUDA_DOUBLES}"}
+        self.assertEqual(self.gpu(**by_name)["detail"], f"NVIDIA H200; CUPTI is {CUDA_DOUBLES}/libcupti.so.11.8")
+        by_name["FAKECUDA"] = "driver_version 13000"
+        self.assertEqual(self.gpu(**by_name)["detail"], f"NVIDIA H200; CUPTI is {CUDA_DOUBLES}/libcupti.so.13")
+        at_home = self.gpu(**machine, CUDA_HOME=os.path.join(self.folder, "toolkit"))
+        self.assertEqual((at_home["status"], at_home["detail"]), ("ok", f"NVIDIA H200; CUPTI is {self.folder}/toolkit/lib64/libcupti.so.11.8"))
+        wheels = self.packages()
+        in_wheels = self.gpu("/usr/bin/python3", "train.py", **by_name, PYTHONPATH=wheels)
+        self.assertEqual(os.path.realpath(in_wheels["detail"].split("CUPTI is ")[1]), f"{CUDA_DOUBLES}/libcupti.so.12")
+        self.assertIn(wheels, in_wheels["detail"])
+
+    def test_another_tool_has_cupti(self):
+        machine = self.machine_with_a_gpu()
+        row = self.gpu(**machine, CUDA_INJECTION64_PATH="/opt/tool/libtool.so")
+        self.assertEqual((row["status"], row["remedy"]), ("warn", "unset CUDA_INJECTION64_PATH"))
+        self.assertIn("names another tool, /opt/tool/libtool.so", row["detail"])
+        self.assertEqual(self.gpu(**machine, PROFTRACE_CUDA="off")["status"], "ok")
 
     def test_unwritable_root(self):
         checks = self.checks(environment={"PROFTRACE_DIR": "/proc/x"})

@@ -11,23 +11,23 @@
 #include <link.h>
 #include <unistd.h>
 
+#include "proftrace/cuda.h"
 #include "core/real/may_be_missing.h"
 #include "core/text.h"
 
 struct major {
+    int number;
     const char *cupti;
     const char *runtime;
-    int number;
 };
-static const struct major majors[] = {{"libcupti.so.13", "libcudart.so.13", 13},
-                                      {"libcupti.so.12", "libcudart.so.12", 12},
-                                      {"libcupti.so.11.8", "libcudart.so.11.0", 11}};
+#define ROW(number, cupti, runtime) {number, cupti, runtime},
+static const struct major majors[] = {PT_CUPTI_MAJORS(ROW)};
+#undef ROW
 #define N_MAJORS (int)(sizeof majors / sizeof *majors)
 
-/* Relative to a mapped library: a toolkit's lib64, the wheels of CUDA 12 and 13, and both seen from torch/lib. */
-static const char *const beside[] = {"/", "/../extras/CUPTI/lib64/", "/../../cuda_cupti/lib/",
-                                     "/../../nvidia/cuda_cupti/lib/", "/../../nvidia/cu13/lib/"};
-static const char *const below_home[] = {"/extras/CUPTI/lib64/", "/lib64/", "/lib/"};
+static const char *const beside[] = {PT_CUPTI_BESIDE};
+static const char *const homes[] = {PT_CUPTI_HOMES};
+static const char *const below_home[] = {PT_CUPTI_BELOW_HOME};
 
 /* The host may call dlerror after its own calls: the error that ours left is cleared. */
 static void *open_quietly(const char *path, int flags)
@@ -78,12 +78,12 @@ static void *open_major(struct pt_cupti *c, const struct major *major)
 {
     void *found = open_beside(c, major->runtime, major->cupti);
     if (!found)
-        found = open_beside(c, "libtorch_cuda.so", major->cupti);
+        found = open_beside(c, PT_CUPTI_TORCH, major->cupti);
     if (!found)
         found = open_quietly(major->cupti, 0);
-    if (!found)
-        found = open_at_home(c, "CUDA_HOME", major->cupti);
-    return found ? found : open_at_home(c, "CUDA_PATH", major->cupti);
+    for (pt_u64 i = 0; !found && i < sizeof homes / sizeof *homes; i++)
+        found = open_at_home(c, homes[i], major->cupti);
+    return found;
 }
 
 /* The CUDA version that the driver supports: a newer libcupti would not work with it. 0 = not known. */
