@@ -69,6 +69,12 @@ static int check_top(const struct request *request, struct pt_error *err)
     if (pt_renderers[request->format].render == pt_render_json)
         return pt_fail_code(err, 2, "--top cuts the tables for people; %s has all rows",
                             pt_renderers[request->format].name);
+    if (request->finding != NOT_GIVEN)
+        return pt_fail_code(err, 2, "--top cuts tables, and --finding shows a finding: leave one of them out");
+    if (pt_renderers[request->format].render == pt_render_text && !request->is_full)
+        return pt_fail_code(err, 2,
+                            "--top cuts tables, and the report of one screen has none: add --full for all of them, or "
+                            "--format md or html");
     return 0;
 }
 
@@ -140,7 +146,7 @@ int pt_cmd_report(int argc, char **argv, struct pt_error *err)
         PT_OPT_FLAG("full", 0, &request.is_full, "text: all tables, not one screen"),
         PT_OPT_COUNT("finding", 0, &request.finding, "N", "text: this finding with its evidence and stacks"),
         PT_OPT_TEXT("source", 0, &request.source, "FILE", "text, html: this file of Python, with what its lines cost"),
-        PT_OPT_COUNT("top", 'n', &request.top, "N", "text, md, html: rows in each table (default: 10)"),
+        PT_OPT_COUNT("top", 'n', &request.top, "N", "text with --full, md, html: rows in each table (default: 10)"),
         PT_OPT_END,
     };
     struct pt_report report = {0};

@@ -202,12 +202,15 @@ class BadInput(LauncherCase):
     def test_options_that_exclude_each_other(self):
         self.run_it("true", options=("-o", "run"))
         for options, said in ((("report", "run", "--format", "json", "--top", "10"), "json has all rows"),
+                              (("report", "run", "--top", "3"), "the report of one screen has none: add --full"),
+                              (("report", "run", "--full", "--top", "3", "--finding", "1"), "leave one of them out"),
                               (("report", "run", "--source", "a.py", "--top", "3"), "leave one of them out"),
                               (("report", "run", "--source", "a.py", "--finding", "1"), "leave one of them out"),
                               (("export", "run", "--to", "chrome", "-o", "-", "--json"), "name a file with -o")):
             done = self.proftrace(*options)
             self.assert_one_line(done, USAGE, said)
             self.assertEqual(done.stdout, b"")
+        self.assertEqual(self.proftrace("report", "run", "--full", "--top", "3").returncode, 0)
 
     def test_static_target(self):
         path = self.compile("int main(void){return 5;}", "-static")
