@@ -13,7 +13,6 @@
 #include "serve/server.h"
 #include "util/auto.h"
 #include "util/mem.h"
-#include "util/runs_root.h"
 #include "cmd.h"
 #include "arguments/options.h"
 
@@ -59,7 +58,7 @@ int pt_cmd_view(int argc, char **argv, struct pt_error *err)
         return done < 0 ? -1 : 0;
     if (port > 65535)
         return pt_fail_code(err, 2, "--port is from 0 to 65535");
-    PT_AUTO(pt_freep) char *named = args.n ? pt_run_path(args.values[0]) : pt_session_latest();
+    PT_AUTO(pt_freep) char *named = pt_session_directory(args.n ? args.values[0] : NULL);
     PT_AUTO(pt_freep) char *path = named ? realpath(named, NULL) : NULL;
     if (!path)
         return pt_fail_code(err, 3, "%s: %s; a run directory is what `proftrace run` makes", named ? named : "no run",

@@ -351,7 +351,7 @@ bool pt_session_is_unreadable(const char *path)
     return unreadable;
 }
 
-char *pt_session_latest(void)
+char *pt_session_directory(const char *path)
 {
-    return pt_run_dir_latest();
+    return pt_run_dir_of(path);
 }

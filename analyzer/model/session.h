@@ -18,8 +18,9 @@
 /* Open a run directory or one file. Fails (exit code 3) only when nothing in it can be used; a damaged file among good
  * ones becomes a note. `path` NULL = the latest run under PROFTRACE_DIR or ./proftrace.data. */
 struct pt_session *pt_session_open(const char *path, struct pt_error *err);
-/* The latest run directory, whether it holds traces or not; NULL when there is none. The caller frees it. */
-char *pt_session_latest(void);
+/* The directory of the run that is meant so, whether it holds traces or not; NULL when there is no latest one. The
+ * caller frees it. */
+char *pt_session_directory(const char *path);
 /* After pt_session_open failed: trace files are there, and one of them is foreign, damaged or of a newer format. */
 bool pt_session_is_unreadable(const char *path);
 void pt_session_close(struct pt_session *session);

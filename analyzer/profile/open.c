@@ -14,7 +14,6 @@
 #include "source/refusals.h"
 #include "util/auto.h"
 #include "util/mem.h"
-#include "util/runs_root.h"
 #include "ends.h"
 #include "stages.h"
 
@@ -54,7 +53,7 @@ static void free_empty(struct pt_session *session)
 int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err)
 {
     run->session = pt_session_open(path, err);
-    PT_AUTO(pt_freep) char *named = path ? pt_run_path(path) : pt_session_latest();
+    PT_AUTO(pt_freep) char *named = pt_session_directory(path);
     const char *directory = run->session ? run->session->path : named;
     if (is_directory(directory)) {
         struct pt_error broken = {0};

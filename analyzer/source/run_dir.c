@@ -179,8 +179,11 @@ static int nothing_traced(const char *run, struct pt_error *err)
     pt_refusals_of(run, &why);
     while (why.n && why.text[why.n - 1] == '\n')
         why.n--;
-    return pt_fail_code(err, 3, "no trace files in %s: nothing was traced%s%.*s", run, why.n ? ": " : "", (int)why.n,
-                        pt_str_text(&why));
+    return pt_fail_code(
+        err, 3,
+        "no trace files in %s: nothing was traced%s%.*s; `proftrace doctor -- COMMAND` says whether it can "
+        "be",
+        run, why.n ? ": " : "", (int)why.n, pt_str_text(&why));
 }
 
 static int follow_latest(struct pt_run_files *run, struct pt_error *err)
@@ -232,9 +235,13 @@ void pt_run_files_fini(struct pt_run_files *run)
     *run = (struct pt_run_files){0};
 }
 
-char *pt_run_dir_latest(void)
+char *pt_run_dir_of(const char *path)
 {
     struct pt_error ignored;
-    PT_AUTO(pt_freep) char *root = pt_runs_root();
-    return latest_of(root, &ignored);
+    char *named = pt_without_slashes(path ? pt_run_path(path) : pt_runs_root());
+    char *latest = is_run(named) ? NULL : latest_of(named, &ignored);
+    if (!latest && path)
+        return named;
+    free(named);
+    return latest;
 }

@@ -22,7 +22,8 @@ struct pt_run_files {
 int pt_run_files_find(const char *path, struct pt_run_files *ret_run, struct pt_error *err);
 void pt_run_files_fini(struct pt_run_files *run);
 
-/* The latest run directory, whether it holds traces or not; NULL when there is none. The caller frees it. */
-char *pt_run_dir_latest(void);
+/* The directory of the run that is meant so, whether it holds traces or not; NULL when no latest one is there. What
+ * does not exist is returned as it was named. The caller frees it. */
+char *pt_run_dir_of(const char *path);
 
 #endif

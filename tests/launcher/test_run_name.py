@@ -49,6 +49,22 @@ class RunName(LauncherCase):
         done = self.proftrace("report", self.only_run("proftrace.data"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"Nothing was captured", done.stdout)
+        root = self.proftrace("report", "proftrace.data")  # means its latest run, as no name at all does
+        self.assertEqual((root.returncode, root.stderr), (0, b""))
+        self.assertEqual(root.stdout.replace(b"proftrace.data/latest", b"RUN"), self.proftrace("report").stdout.replace(b"proftrace.data/latest", b"RUN"))
+
+    def test_where_nothing_was_traced_by_bare_preload(self):
+        """There is no run.json that says more: the message names what does."""
+        run = os.path.join(self.folder, "proftrace.data/run")
+        os.makedirs(run)
+        with open(os.path.join(run, "session.bin"), "wb"):
+            pass
+        os.symlink("run", os.path.join(self.folder, "proftrace.data/latest"))
+        for reader, *more in READERS:
+            done = self.proftrace(reader, *more)
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(b"nothing was traced", done.stderr)
+            self.assertIn(b"`proftrace doctor -- COMMAND`", done.stderr)
 
     def test_what_lies_here_comes_first(self):
         self.run_it("true")
