@@ -295,6 +295,17 @@ static const char *why_it_failed(struct traced *traced)
     return pt_str_text(&traced->why);
 }
 
+/* The record of before the start would say that it ran untraced, and that nobody saw its end. */
+static void record_that_it_never_ran(struct traced *traced, const struct pt_error *why)
+{
+    struct pt_run_stage *stage = &traced->recorded_stage;
+    struct pt_error ignored = {0};
+    stage->status = "failed";
+    stage->reason = why->text;
+    pt_run_drop_target(&traced->recorded, stage->name);
+    pt_run_record_write(traced->dir, &traced->recorded, &ignored);
+}
+
 static int run_traced(struct traced *traced, struct pt_error *err)
 {
     const struct pt_launch_result *result = &traced->result;
@@ -305,8 +316,10 @@ static int run_traced(struct traced *traced, struct pt_error *err)
     if (pt_run_record_write(traced->dir, run, err) < 0)
         return -1;
     PT_AUTO(pt_cpu_profile_freep) struct pt_cpu_profile *cpu_profile = pt_cpu_profile_new(traced->dir->fd, 0);
-    if (launch_logged(traced, cpu_profile, err) < 0)
+    if (launch_logged(traced, cpu_profile, err) < 0) {
+        record_that_it_never_ran(traced, err);
         return -1;
+    }
     char left[96];
     const char *notes[5] = {pt_cpu_profile_note(cpu_profile)};
     if (traced->stalls.n)

@@ -46,6 +46,12 @@ void pt_run_take_target(struct pt_run_info *run, const char *stage, const struct
         run->untraced[run->n_untraced++] = (struct pt_run_untraced){stage, target->binary, target->reason};
 }
 
+void pt_run_drop_target(struct pt_run_info *run, const char *stage)
+{
+    if (run->n_untraced && !strcmp(run->untraced[run->n_untraced - 1].stage, stage))
+        run->n_untraced--;
+}
+
 int pt_run_record_write(const struct pt_session_dir *dir, const struct pt_run_info *run, struct pt_error *err)
 {
     struct pt_run_info whole = *run;

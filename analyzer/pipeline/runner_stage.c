@@ -334,6 +334,7 @@ void pt_runner_stage(struct pt_runner *runner, size_t index)
         list_left(runner, stage, run);
     } else {
         runner->end_signal = run->result.end_signal;
+        pt_run_drop_target(&runner->run, stage->name);
         fail(runner, stage, &err);
     }
     /* Its files and helpers are not the next stage's. */

@@ -161,8 +161,13 @@ static const struct pt_run_untraced *untraced_of(const struct pt_profile *profil
     return NULL;
 }
 
-static const char *why_no_process(const struct pt_session *session, const struct pt_run_untraced *untraced)
+static const char *why_no_process(const struct pt_profile *profile, pt_i64 stage,
+                                  const struct pt_run_untraced *untraced)
 {
+    const struct pt_session *session = profile->session;
+    const struct pt_run_stage *run = stage < 0 ? NULL : pt_profile_run_of(profile, (pt_u32)stage);
+    if (run && run->status && run->reason && isnan(run->pid)) /* its command could not be run */
+        return run->reason;
     if (untraced && untraced->reason)
         return untraced->reason;
     if (!session->n_processes && session->n_notes) /* session.bin counts those that had no room, by reason */
@@ -213,7 +218,7 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
         return false;
     if (stage < 0 || !profile->stages.items[stage].root) {
         const struct pt_run_untraced *untraced = untraced_of(profile, stage);
-        pt_finding_add_evidence(finding, "reason", pt_text(why_no_process(session, untraced)));
+        pt_finding_add_evidence(finding, "reason", pt_text(why_no_process(profile, stage, untraced)));
         if (untraced)
             pt_finding_add_evidence(finding, "program", pt_text(untraced->path));
         return true;

@@ -220,6 +220,20 @@ class BadInput(LauncherCase):
         self.assertIn("was not traced", lines[0])
         self.assertIn("program", lines[0])
 
+    def test_a_program_that_could_not_be_started_is_none(self):
+        """Its loader is missing: the report says why it did not run, and not that it ran untraced."""
+        path = self.compile("int main(void){return 0;}", "-Wl,--dynamic-linker=/nowhere/ld.so", name="lost")
+        self.assertEqual(self.run_it(path).returncode, 127)
+        record = self.record()
+        self.assertEqual((record["untraced"], record["status"], record["reason"]),
+                         ([], "failed", f"{path}: cannot be run: No such file or directory"))
+        text = self.proftrace("report").stdout.decode()
+        self.assertIn("cannot be run: No such file or directory", " ".join(text.split()))
+        self.assertNotIn("not traced", text)
+        report = json.loads(self.proftrace("report", "--format", "json").stdout)
+        self.assertEqual([(finding["rule"], finding["evidence"]["reason"]) for finding in report["findings"]],
+                         [("nothing_captured", record["reason"])])
+
     def test_the_same_untraced_program_is_one_line(self):
         """With how often it was started: a script that starts one a thousand times would fill the report."""
         often = self.compile("int main(void){return 0;}", "-static", name="often")

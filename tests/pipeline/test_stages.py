@@ -86,6 +86,19 @@ class Endings(PipelineCase):
         of_one = json.loads(self.proftrace("report", "--stage", "b", "--format", "json").stdout)
         self.assertEqual(of_one["trace_quality"]["untraced"], 1)
 
+    def test_a_static_program_that_could_not_be_started_is_none(self):
+        """It vanished, or its loader is missing: it never ran, so nothing of it is missing."""
+        self.write("static.c", "int main(void){return 0;}")
+        subprocess.run(["cc", "-static", "-o", "static", "static.c"], cwd=self.work, check=True)
+        subprocess.run(["cc", "-Wl,--dynamic-linker=/nowhere/ld.so", "-o", "lost", "static.c"], cwd=self.work, check=True)
+        for command, before in ("./static", "rm static"), ("./lost", "true"):
+            with self.subTest(command):
+                outcome = self.pipeline([{"stage": "a", **sh(before)}, {"stage": "b", "cmd": [command]}])
+                self.assertEqual(outcome.code, 1, outcome)
+                self.assertEqual(self.record()["untraced"], [])
+                self.assertEqual(self.report()["trace_quality"]["untraced"], 0)
+                self.assertNotIn(command, [one["exe"] for one in self.report()["processes"]])
+
     def test_a_stage_closes_its_output(self):
         outcome = self.pipeline(seven(build=sh("exec >&- 2>&-; sleep 0.3; exit 0")))
         self.assertEqual(outcome.code, 0, outcome)
