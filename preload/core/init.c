@@ -117,6 +117,7 @@ static int bring_up(int argc, char **argv, char **environment)
         pt_session_refuse_at_start(pt_options.session);
         return -1;
     }
+    pt_options_keep();
     pt_sandbox_remember();
     look_at_machine();
     pt_switches.stacks = pt_options.stacks;

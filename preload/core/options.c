@@ -2,13 +2,15 @@
  *
  * options.c - reads PROFTRACE_<NAME> and the aliases of other profilers from the environment.
  *
- * Entered by the constructor only. Never allocates; text options point into the environment block.
+ * Entered by the constructor only. Never allocates but a mapping for texts that are read later; the others point into
+ * the environment block, which the program may overwrite when the constructor is over.
  */
 #include "options.h"
 
 #include <string.h>
 
 #include "proftrace/format.h"
+#include "sys.h"
 #include "text.h"
 
 /* A value is cut behind as many bytes: it may be a secret that was given to the wrong variable. */
@@ -120,6 +122,27 @@ static void for_each(char **environment, char first_letter, void (*read)(const c
     for (char **entry = environment; entry && *entry; entry++)
         if (**entry == first_letter)
             read(*entry);
+}
+
+static void keep(struct pt_text *kept, const char **option)
+{
+    const char *from = *option;
+    *option = kept->bytes + kept->length;
+    pt_text_add(kept, from);
+    kept->length++;
+}
+
+void pt_options_keep(void)
+{
+    if (!*pt_options.python_functions && !*pt_options.window)
+        return; /* not even their lengths: compilers make strlen of it, in a page of libc that others may never touch */
+    const pt_u64 bytes = pt_text_length(pt_options.python_functions) + pt_text_length(pt_options.window);
+    char *memory = pt_sys_memory(bytes + 2);
+    if (!memory)
+        return;
+    struct pt_text kept = {memory, 0, bytes + 2};
+    keep(&kept, &pt_options.python_functions);
+    keep(&kept, &pt_options.window);
 }
 
 void pt_options_read(char **environment)

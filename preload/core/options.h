@@ -32,4 +32,8 @@ extern char pt_ignored_options[] __attribute__((visibility("hidden")));
 /* Read the environment; a value that cannot be read leaves the default. */
 void pt_options_read(char **environment);
 
+/* The texts that are read when Python comes, which may be late: a server that writes its state over its arguments and
+ * environment (setproctitle) and loads Python then would be asked for functions of no sense. */
+void pt_options_keep(void);
+
 #endif

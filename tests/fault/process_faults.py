@@ -39,6 +39,12 @@ class ProcessFaults(FaultCase):
                   "    p.start(); p.join(); print(p.exitcode, flush=True)\n")
         self.check(["/usr/bin/python3", "-c", script], modes=BOTH)
 
+    def test_t30_child_of_a_program_that_overwrites_its_environment(self):
+        self.need("perl")
+        script = '$0 = "w"; if (!fork) { open(my $f, "<", "/dev/null"); exit 0 } wait'
+        trace = self.check(["perl", "-e", script], modes=BOTH, claims=False, options={"stage": "train"})
+        self.assertEqual([process["stage"] for process in trace.processes()], ["train", "train"])
+
     def test_t32_vfork_storm(self):
         self.check(["vfork_storm", "100"], modes=BOTH)
 

@@ -220,7 +220,9 @@ static void write_names(struct pt_text *text, int knows_parent)
         add_working_directory(text);
         __atomic_store_n(&pt_is_elsewhere, 0, __ATOMIC_RELAXED);
     }
-    add_string(text, pt_options.stage);
+    /* What the program was started with lies in its environment, which it may have overwritten (Perl's $0 = ...): of a
+     * parent whose text is gone it is unknown. */
+    add_string(text, knows_parent ? last_item(PT_TEXT_STAGE) : pt_kept_text.bytes ? "" : pt_options.stage);
     if (knows_parent)
         add_string(text, last_item(PT_TEXT_HOST));
     else
