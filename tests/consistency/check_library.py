@@ -59,6 +59,8 @@ def untried_calls():
     not_ours = {"seccomp", "kill", "pause", "exit_group"}  # the host's by its number; for tests; not reached; nothing to lose
     made, tried = set(), set()
     for file in glob.glob(f"{ROOT}/preload/**/*.[ch]", recursive=True):
+        if os.path.basename(file) == "instead.c":  # the host's, in the place of functions that libc lacks
+            continue
         with open(file, encoding="utf-8") as f:
             calls = set(re.findall(r"(?<!\[)\bSYS_(\w+)", f.read()))  # a row of a table is for a call of the host's
         made |= calls

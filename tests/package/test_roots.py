@@ -108,7 +108,39 @@ int main(void)
     return !play;
 }
 """
-PROGRAMS = ("./alone", "./late", "./loader", "ls -l /etc", "sort /etc/passwd", "tar cf - /etc/passwd | sha256sum", "sed -n 1,3p /etc/passwd; ! false",
+# It asks for functions that older libcs do not have, and goes another way where there are none, as OpenJDK does.
+ASKER = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int own(const char *path, struct stat *out)
+{
+    return (int)syscall(SYS_stat, path, out);
+}
+static int own_range(unsigned first, unsigned last, int flags)
+{
+    return (int)first < 0 || last < first || flags || close((int)first);
+}
+int main(void)
+{
+    static const char *const names[] = {"stat", "stat64", "lstat", "lstat64"};
+    struct stat status = {0};
+    for (int i = 0; i < 4; i++) {
+        int (*found)(const char *, struct stat *) = dlsym(RTLD_DEFAULT, names[i]);
+        const int result = (found ? found : own)("/etc/passwd", &status);
+        printf("%s %d %d\\n", names[i], result, (int)status.st_size);
+    }
+    int (*at)(int, const char *, struct stat *, int) = dlsym(RTLD_DEFAULT, "fstatat64");
+    printf("fstatat64 %d\\n", at ? at(AT_FDCWD, "/etc/passwd", &status, 0) : own("/etc/passwd", &status));
+    int (*range)(unsigned, unsigned, int) = dlsym(RTLD_DEFAULT, "close_range");
+    const int fd = open("/etc/passwd", O_RDONLY), result = (range ? range : own_range)((unsigned)fd, (unsigned)fd, 0);
+    return printf("%d %d\\n", result, fcntl(fd, F_GETFD)) < 0;
+}
+"""
+PROGRAMS = ("./alone", "./late", "./loader", "./asker", "ls -l /etc", "sort /etc/passwd", "tar cf - /etc/passwd | sha256sum", "sed -n 1,3p /etc/passwd; ! false",
             "perl -e 'my $p = fork; exit 3 if !$p; waitpid $p, 0; print $?'", "gcc -c alone.c -o alone.o && sha256sum alone.o",
             "for i in 1 2 3; do (echo $i) | cat; done", "dpkg -l gcc",
             "python3 -c 'import threading; t = threading.Thread(target=print, args=(3,)); t.start(); t.join(); print(t.name)'")
@@ -229,7 +261,8 @@ class Roots(unittest.TestCase):
         (work / "late.c").write_text(LATE, encoding="ascii")
         (work / "plugin.c").write_text(PLUGIN, encoding="ascii")
         (work / "loader.c").write_text(LOADER, encoding="ascii")
-        root.play("cd /work; gcc alone.c -o alone; gcc late.c -o late -ldl; gcc -shared -fPIC plugin.c -o plugin.so -lpthread; gcc loader.c -o loader -ldl")
+        (work / "asker.c").write_text(ASKER, encoding="ascii")
+        root.play("cd /work; gcc alone.c -o alone; gcc late.c -o late -ldl; gcc -shared -fPIC plugin.c -o plugin.so -lpthread; gcc loader.c -o loader -ldl; gcc asker.c -o asker -ldl")
         for program in PROGRAMS:
             (work / "program").write_text(program, encoding="ascii")
             root.play("cd /work; rm -rf of_it; sh program >bare 2>&1; /venv/bin/proftrace run --no-report -o of_it -- sh -c 'exec sh program >recorded 2>&1'")

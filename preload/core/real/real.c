@@ -10,14 +10,15 @@
 
 #include <errno.h>
 
+#include "instead.h"
 #include "may_be_missing.h"
 #include "next.h"
 
 extern const struct pt_real __start_pt_reals[] __attribute__((visibility("hidden")));
 extern const struct pt_real __stop_pt_reals[] __attribute__((visibility("hidden")));
 
-/* A function that this libc does not have: a program linked against it could not have started, but dlsym may have found
- * our hook of it.
+/* A function that this libc does not have, and that is more than a system call: a program linked against it could not
+ * have started, but dlsym may have found our hook of it.
  */
 static long missing(void)
 {
@@ -51,6 +52,8 @@ static void *ask_loader(const struct pt_real *real)
 
 static void set(const struct pt_real *real, void *found)
 {
+    if (!found)
+        found = pt_instead_of(at(&real->name));
     __atomic_store_n((void **)(pt_u64)at(&real->slot), found ? found : (void *)missing, __ATOMIC_RELEASE);
 }
 
