@@ -83,6 +83,9 @@ static void run_untraced(void *argument)
         errand->fn(errand->argument);
 }
 
+/* A child, not a thread: that would be one more in /proc/self/task, a debugger that attaches meanwhile would stop it
+ * while its maker cannot be stopped, and a breakpoint that it meets would end the program. The price: who asks for
+ * RUSAGE_CHILDREN sees the program's own peak of memory, which is also the child's. */
 static long run_once(long flags, void *top, void (*fn)(void *), void *argument)
 {
     const long pid = pt_clone_private_files(CLONE_VM | CLONE_VFORK | flags, top, fn, argument);
