@@ -166,9 +166,16 @@ static void find_lives(struct pt_process_data *data, const struct pt_trace_slot 
 
 /* ---- totals ---- */
 
-static struct pt_heap_totals heap_of(const struct pt_thread_area *area)
+/* With PROFTRACE_HEAP=off the library counts releases even so: to ask there would cost each free() a branch. Nothing
+ * else of the heap is known then, and time that they took would be missing in the sum of what is known. */
+static pt_u64 known_frees(const struct pt_process_data *data, pt_u64 frees)
 {
-    struct pt_heap_totals heap = {.frees = area->heap_frees, .failures = area->heap_failures};
+    return data->shown.heap_mode == PT_HEAP_OFF ? 0 : frees;
+}
+
+static struct pt_heap_totals heap_of(const struct pt_process_data *data, const struct pt_thread_area *area)
+{
+    struct pt_heap_totals heap = {.frees = known_frees(data, area->heap_frees), .failures = area->heap_failures};
     for (int c = 0; c < PT_HEAP_CLASSES; c++) {
         heap.classes[c].count = pt_sum(area->heap_spilled[c].count, area->heap_packed[c] >> 40);
         heap.classes[c].bytes = pt_sum(area->heap_spilled[c].bytes, area->heap_packed[c] & ((1ull << 40) - 1));
@@ -267,7 +274,7 @@ static bool take_end(struct pt_process_data *data, pt_u32 slot, pt_u32 life, str
     }
     then->heap_allocs = end.heap_allocs;
     then->heap_bytes = end.heap_bytes;
-    then->heap_frees = end.heap_frees;
+    then->heap_frees = known_frees(data, end.heap_frees);
     return true;
 }
 
@@ -329,7 +336,7 @@ static void fill_slot(struct pt_process_data *data, const struct pt_trace_slot *
     find_lives(data, slot, area);
     if (p->n_threads > first)
         pt_threads_find_holes(data, slot, p->threads + first, p->n_threads - first);
-    const struct pt_heap_totals heap = heap_of(area);
+    const struct pt_heap_totals heap = heap_of(data, area);
     take_current(data, slot, area, &heap, now);
     for (int r = 0; r < PT_KIND__COUNT; r++)
         add_totals(&work->of_process[r], &now->totals[r]);
