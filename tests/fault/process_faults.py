@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import subprocess
 
 from harness import FaultCase, Result, slow
 
@@ -55,6 +56,21 @@ class ProcessFaults(FaultCase):
     def test_t32_vfork_first(self):
         for where in ("thread", "fork"):
             self.check(["vfork_first", where], modes=BOTH)
+
+    def test_t32_thread_that_starts_a_program_first(self):
+        self.need("ldconfig", "gcc")
+        trace = self.check(["spawn_first", "spawn", "/sbin/ldconfig"], modes=BOTH)
+        self.assertEqual([(program["path"], program["reason"]) for program in trace.info()["untraced"]], [("/sbin/ldconfig", "static program")])
+
+        def setup(work):
+            with open(f"{work}/main.c", "w", encoding="ascii") as file:
+                file.write("int main(void) { return 0; }\n")
+            done = subprocess.run(["gcc", "-fsanitize=address", f"{work}/main.c", "-o", f"{work}/first"], capture_output=True, check=False)
+            if done.returncode:
+                self.skipTest("there is no AddressSanitizer here")
+        for way in ("spawn", "vfork"):  # which it would end, were our library before its own
+            with self.subTest(way=way):
+                self.check(["spawn_first", way, "./first"], setup=setup, modes=BOTH)
 
     def test_t32_vfork_of_what_cannot_be_traced(self):
         if os.geteuid():

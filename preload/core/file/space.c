@@ -104,19 +104,20 @@ static long run_in_child(void *top, void (*fn)(void *), void *argument)
 
 int pt_private_files(void (*fn)(void *), void *argument)
 {
+    return pt_private_files_on(0, fn, argument);
+}
+
+int pt_private_files_on(char *spare_top, void (*fn)(void *), void *argument)
+{
     if (&__libc_single_threaded && __libc_single_threaded) {
         fn(argument);
         return 0;
     }
     struct pt_tracer_thread *t = pt_self;
-    if (!t->priv || pt_switches.frozen)
-        return -1;
-    const int is_ours = pt_is_on_private_stack(t);
-    if (!is_ours && !pt_claim(t))
-        return -1;
-    char *top = t->priv->inner_stack + sizeof t->priv->inner_stack;
-    const long error = run_in_child(top, fn, argument);
-    if (!is_ours)
+    const int is_ours = t->priv && pt_is_on_private_stack(t), is_claimed = t->priv && !is_ours && pt_claim(t);
+    char *top = is_ours || is_claimed ? t->priv->inner_stack + sizeof t->priv->inner_stack : spare_top;
+    const long error = top && !pt_switches.frozen ? run_in_child(top, fn, argument) : -1;
+    if (is_claimed)
         pt_unclaim(t);
     return error < 0 ? -1 : 0;
 }

@@ -22,6 +22,7 @@
 #include "core/names/intern.h"
 #include "core/names/path.h"
 #include "core/options.h"
+#include "core/private.h"
 #include "core/sandbox.h"
 #include "core/sys.h"
 #include "core/text.h"
@@ -36,6 +37,9 @@ struct search {
     char found[4096];
     struct stat status;
     struct pt_elf_check elf;
+    /* Of our short-lived clone, where the caller has recorded nothing yet: unjudged, a 32-bit program would be started
+     * with LD_PRELOAD, and ld.so would print an error into it. */
+    char spare_stack[PT_INNER_STACK_BYTES] __attribute__((aligned(16)));
 };
 
 /* Verdicts by identity of the file: hash above, verdict in the low byte. A lost race only costs another check. */
@@ -146,7 +150,7 @@ static enum pt_verdict judge(struct search *search, pt_u64 identity, const struc
     /* A signal to the process group must not run the host's handler in our short-lived clone, which shares its
      * memory. */
     const pt_u64 mask = pt_signals_block();
-    const int looked = pt_private_files(look, search);
+    const int looked = pt_private_files_on(search->spare_stack + sizeof search->spare_stack, look, search);
     pt_signals_restore(mask);
     if (looked < 0 || !search->verdict)
         return PT_VERDICT_UNKNOWN;
