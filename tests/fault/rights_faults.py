@@ -2,6 +2,7 @@
 """T28, T54: programs that give up their user or their root directory, after which they cannot open their trace files."""
 import os
 import platform
+import shutil
 import subprocess
 
 from harness import FaultCase
@@ -54,6 +55,19 @@ class RightsFaults(FaultCase):
         untraced = trace.info()["untraced"]
         self.assertEqual({program["path"] for program in untraced}, {"/bin/true"}, untraced)
         self.assertIn("another user", untraced[0]["reason"])
+
+    def test_t54_a_program_that_gains_rights_only_now(self):
+        """What was found of it as root does not hold for who is root no more."""
+        def setup(work):
+            os.chmod(self.scratch, 0o711)
+            shutil.copy("/bin/true", f"{work}/not_ours")
+            os.chmod(f"{work}/not_ours", 0o4755)
+        script = ("import os\n"
+                  "def start(): print(os.waitpid(os.posix_spawn('./not_ours', ['not_ours'], os.environ), 0)[1])\n"
+                  "start(); start(); os.setgid(65534); os.setuid(65534); start()\n")
+        trace = self.check(["/usr/bin/python3", "-c", script], setup=setup, modes=BOTH, claims=False)
+        untraced = [(program["path"], program["reason"].split(" when")[0]) for program in trace.info()["untraced"]]
+        self.assertEqual(untraced, [("./not_ours", "gains rights")])
 
     def test_t54_with_little_room(self):
         """SIGXFSZ for the files of children ended the program; 64 MiB for them took its address space."""
