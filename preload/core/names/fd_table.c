@@ -17,6 +17,7 @@
 #include "core/sys.h"
 #include "core/text.h"
 #include "intern.h"
+#include "path.h"
 #include "socket_name.h"
 
 #define SOCKET_NAME_ROOM 256
@@ -48,14 +49,10 @@ PT_COLD pt_u32 pt_fd_resolve(int fd)
     if (!t || t->busy)
         return 0;
     const pt_u64 mask = pt_signals_block();
-    char *link = t->priv->text, *target = link + 32;
-    struct pt_text text = {link, 0, 32};
-    pt_text_add(&text, "/proc/self/fd/");
-    pt_text_number(&text, (pt_u64)fd, 0);
-    const long length = pt_syscall3(SYS_readlink, link, target, sizeof t->priv->text - 32);
+    const pt_u64 length = pt_path_of_fd(fd, t->priv->text, sizeof t->priv->text - SOCKET_NAME_ROOM);
     pt_u32 id = 0;
     if (length > 0)
-        id = name_of(fd, target, (pt_u64)length);
+        id = name_of(fd, t->priv->text, length);
     else if (pt_syscall3(SYS_fcntl, fd, F_GETFD, 0) >= 0)
         id = pt_intern_string("?");   /* open, but there is no /proc: do not ask again */
     if (!pt_process_is_vfork_child()) /* its descriptors are its own, the table is its parent's */

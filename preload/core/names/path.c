@@ -27,20 +27,33 @@ int pt_path_moved(void)
     return 1;
 }
 
-/* The directory's own name is added to the text; 0 = nobody may ask, or it has none. */
-static int add_directory(struct pt_text *text, int dir)
+static long read_link(const char *folder, int fd, char *out, pt_u64 room)
 {
     char link[32];
     struct pt_text name = {link, 0, sizeof link};
+    pt_text_add(&name, folder);
+    pt_text_number(&name, (pt_u32)fd, 0);
+    return pt_syscall3(SYS_readlink, link, out, room);
+}
+
+/* /proc/self is the main thread, which has no descriptors any more when it has ended. The kernel makes the entries of
+ * a thread anew for each: they are asked for only then. */
+pt_u64 pt_path_of_fd(int fd, char *out, pt_u64 room)
+{
+    long length = read_link("/proc/self/fd/", fd, out, room);
+    if (length == -ENOENT && pt_syscall3(SYS_fcntl, fd, F_GETFD, 0) >= 0)
+        length = read_link("/proc/thread-self/fd/", fd, out, room);
+    return length > 0 ? (pt_u64)length : 0;
+}
+
+/* The directory's own name is added to the text; 0 = nobody may ask, or it has none. */
+static int add_directory(struct pt_text *text, int dir)
+{
     if (dir == AT_FDCWD) {
         const long length = pt_syscall2(SYS_getcwd, text->bytes, text->room); /* counts the terminator */
         text->length = length > 1 ? (pt_u64)length - 1 : 0;
-    } else {
-        pt_text_add(&name, "/proc/self/fd/");
-        pt_text_number(&name, (pt_u32)dir, 0);
-        const long length = pt_syscall3(SYS_readlink, link, text->bytes, text->room);
-        text->length = length > 0 ? (pt_u64)length : 0;
-    }
+    } else
+        text->length = pt_path_of_fd(dir, text->bytes, text->room);
     return text->length && text->bytes[0] == '/'; /* not "(unreachable)" */
 }
 

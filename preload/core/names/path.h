@@ -15,6 +15,9 @@ pt_u32 pt_intern_path(const char *path);
  */
 pt_u32 pt_intern_path_at(int dir, const char *path);
 
+/* What the kernel calls a descriptor of the process; the length of it (without a terminator), 0 = it says nothing. */
+pt_u64 pt_path_of_fd(int fd, char *out, pt_u64 room);
+
 /* The working directory is another one now. Not 0: relative names are made absolute from now on. 0: it is that of a
  * vfork child alone, or nobody may ask for it. */
 int pt_path_moved(void);

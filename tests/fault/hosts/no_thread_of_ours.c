@@ -14,8 +14,10 @@
 
 static void *a_little_later(void *unused)
 {
+    char byte;
     usleep(50000);
     alloc_pairs(1000, 4242);
+    MUST(read(0, &byte, 1) == 0); /* its name is asked for now, when the main thread has no descriptors any more */
     puts("last thread");
     return unused;
 }
@@ -59,6 +61,7 @@ int main(int argc, char **argv)
     alloc_pairs(1000, 4242);
     if (!strcmp(what, "last")) {
         trace_must("size:4242", "==", 2000);
+        trace_must("fd_path:/dev/null:io_read", "==", 1);
         pthread_create(&thread, NULL, a_little_later, NULL);
         pthread_exit(NULL);
     }
