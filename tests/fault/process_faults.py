@@ -54,8 +54,10 @@ class ProcessFaults(FaultCase):
         self.check(["vfork_storm", "10000"], modes=BOTH, timeout=600)
 
     def test_t32_vfork_first(self):
-        for where in ("thread", "fork"):
-            self.check(["vfork_first", where], modes=BOTH)
+        for where in ("thread", "fork", "daemon"):
+            with self.subTest(where=where):
+                trace = self.check(["vfork_first", where], modes=BOTH)
+        self.assertEqual(len({process["pid"] for process in trace.processes()}), 3)  # of the daemon, it was the child's
 
     def test_t32_thread_that_starts_a_program_first(self):
         self.need("ldconfig", "gcc")

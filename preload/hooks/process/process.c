@@ -117,7 +117,9 @@ int daemon(int keep_directory, int keep_files)
     if (speaks_for_process)
         pt_process_note_end(PT_PROCESS_EXITED, 0);
     const int ret = real_daemon(keep_directory, keep_files);
-    if (ret != 0 && speaks_for_process)
+    if (ret == 0)
+        pt_thread_attach_forked(); /* as the child of any fork: see forked() */
+    else if (speaks_for_process)
         pt_process_note_alive();
     standard_replaced(ret == 0 && !keep_files);
     if (ret == 0 && !keep_directory)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * T32: the child of vfork is the first to do anything that is recorded: in a thread that has been silent so far, in a
- * child of fork, or in a child of raw clone. It must not become the owner of what its parent records with. argv[1]:
- * thread or fork.
+ * child of fork, in a daemon, or in a child of raw clone. It must not become the owner of what its parent records with.
+ * argv[1]: thread, fork or daemon.
  */
 #include "host.h"
 
@@ -84,9 +84,25 @@ static void in_a_forked_child(void)
     trace_must("processes", "==", 2);
 }
 
+static void in_a_daemon(void)
+{
+    trace_must("fd_path:/dev/null:io_write", "==", CALLS);
+    trace_must("processes", "==", 3);
+    MUST(daemon(1, 1) == 0);
+    const pid_t pid = vfork();
+    if (!pid) {
+        execl("/bin/true", "true", (char *)NULL);
+        _exit(3);
+    }
+    MUST(wait_for(pid) == 0);
+    MUST(null_writes(CALLS) == 0);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc > 1 && !strcmp(argv[1], "fork"))
+    if (argc > 1 && !strcmp(argv[1], "daemon"))
+        in_a_daemon();
+    else if (argc > 1 && !strcmp(argv[1], "fork"))
         in_a_forked_child();
     else
         in_threads();
