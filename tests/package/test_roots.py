@@ -140,7 +140,22 @@ int main(void)
     return printf("%d %d\\n", result, fcntl(fd, F_GETFD)) < 0;
 }
 """
-PROGRAMS = ("./alone", "./late", "./loader", "./asker", "ls -l /etc", "sort /etc/passwd", "tar cf - /etc/passwd | sha256sum", "sed -n 1,3p /etc/passwd; ! false",
+# One fork, though libutil's function of older libcs calls libc's.
+TERMINAL = """#include <pty.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    int terminal, status = 0;
+    const pid_t child = forkpty(&terminal, 0, 0, 0);
+    if (child == 0)
+        _exit(3);
+    const int is_child = waitpid(child, &status, 0) == child;
+    return printf("%d %d\\n", is_child, WEXITSTATUS(status)) < 0;
+}
+"""
+PROGRAMS = ("./alone", "./late", "./loader", "./asker", "exec ./terminal", "ls -l /etc", "sort /etc/passwd", "tar cf - /etc/passwd | sha256sum", "sed -n 1,3p /etc/passwd; ! false",
             "perl -e 'my $p = fork; exit 3 if !$p; waitpid $p, 0; print $?'", "gcc -c alone.c -o alone.o && sha256sum alone.o",
             "for i in 1 2 3; do (echo $i) | cat; done", "dpkg -l gcc",
             "python3 -c 'import threading; t = threading.Thread(target=print, args=(3,)); t.start(); t.join(); print(t.name)'")
@@ -262,13 +277,16 @@ class Roots(unittest.TestCase):
         (work / "plugin.c").write_text(PLUGIN, encoding="ascii")
         (work / "loader.c").write_text(LOADER, encoding="ascii")
         (work / "asker.c").write_text(ASKER, encoding="ascii")
-        root.play("cd /work; gcc alone.c -o alone; gcc late.c -o late -ldl; gcc -shared -fPIC plugin.c -o plugin.so -lpthread; gcc loader.c -o loader -ldl; gcc asker.c -o asker -ldl")
+        (work / "terminal.c").write_text(TERMINAL, encoding="ascii")
+        root.play("cd /work; gcc alone.c -o alone; gcc late.c -o late -ldl; gcc -shared -fPIC plugin.c -o plugin.so -lpthread; gcc loader.c -o loader -ldl; gcc asker.c -o asker -ldl; gcc terminal.c -o terminal -lutil")
         for program in PROGRAMS:
             (work / "program").write_text(program, encoding="ascii")
             root.play("cd /work; rm -rf of_it; sh program >bare 2>&1; /venv/bin/proftrace run --no-report -o of_it -- sh -c 'exec sh program >recorded 2>&1'")
             self.assertEqual((work / "recorded").read_text(), (work / "bare").read_text(), program)
             if program == "./alone":
                 self.assertIn("/etc/passwd", root.play("/venv/bin/proftrace stats /work/of_it --by file"))
+            if program == "exec ./terminal":
+                self.assertRegex(root.play("/venv/bin/proftrace stats /work/of_it --by call"), r"\n\W*proc_fork +1 ")
 
     def test_debian_11(self):
         self.use("bullseye")

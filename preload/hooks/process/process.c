@@ -18,6 +18,7 @@
 #include "core/names/path.h"
 #include "core/private.h"
 #include "core/process.h"
+#include "core/real/next.h"
 #include "core/sandbox.h"
 #include "core/sys.h"
 #include "core/valgrind.h"
@@ -128,9 +129,16 @@ int daemon(int keep_directory, int keep_files)
 }
 
 HOOK(int, login_tty, (int fd), (fd), io, standard_replaced(ret == 0); (void)start; (void)end)
+/* Before glibc 2.34 it is in libutil, and calls fork, which is our hook, as any program does. */
+static PT_NOINLINE void forked_with_terminal(pt_u64 start, pt_u64 end, pid_t child)
+{
+    standard_replaced(child == 0);
+    if (child == 0 || pt_next_are_together("forkpty", "fork"))
+        forked(start, end, child);
+}
+
 HOOK(int, forkpty, (int *terminal, char *name, const struct termios *mode, const struct winsize *size),
-     (terminal, name, mode, size), io, standard_replaced(ret == 0);
-     forked(start, end, ret))
+     (terminal, name, mode, size), io, forked_with_terminal(start, end, ret))
 
 /* A thread in strict mode ends itself by number, too: it may not be asked who it is. */
 static PT_NOINLINE int vfork_child_leaves(void)
