@@ -61,8 +61,8 @@ static long recorded_seccomp(long operation, long flags, long argument, long d, 
     const struct pt_sandbox sandbox = pt_sandbox_seccomp(operation);
     const long ret = real_syscall(SYS_seccomp, operation, flags, argument, d, e, f);
     const int is_descriptor = operation == SECCOMP_SET_MODE_FILTER && flags & SECCOMP_FILTER_FLAG_NEW_LISTENER;
-    if (is_descriptor ? ret < 0 : ret != 0) /* refused; or, with TSYNC, the id of a thread that could not be included */
-        pt_sandbox_refused(&sandbox);
+    /* Refused; or, with TSYNC, the id of a thread that could not be included. */
+    pt_sandbox_answered(&sandbox, is_descriptor ? ret < 0 : ret != 0);
     return ret;
 }
 
@@ -70,8 +70,7 @@ static long recorded_prctl(long option, long a, long b, long c, long d, long e)
 {
     const struct pt_sandbox sandbox = pt_sandbox_prctl((int)option, a);
     const long ret = real_syscall(SYS_prctl, option, a, b, c, d, e);
-    if (ret != 0)
-        pt_sandbox_refused(&sandbox);
+    pt_sandbox_answered(&sandbox, ret != 0);
     return ret;
 }
 

@@ -33,7 +33,7 @@ static struct pt_sandbox closing(int is_filter)
 }
 
 /* Libraries probe for seccomp with calls that must fail (a NULL filter): those restrict nothing. */
-void pt_sandbox_refused(const struct pt_sandbox *sandbox)
+static void refused(const struct pt_sandbox *sandbox)
 {
     if (sandbox->kind == PT_SANDBOX_FILTER) {
         if (!sandbox->was_frozen)
@@ -43,10 +43,20 @@ void pt_sandbox_refused(const struct pt_sandbox *sandbox)
         pt_thread_unseal();
 }
 
+void pt_sandbox_answered(const struct pt_sandbox *sandbox, int is_refused)
+{
+    if (is_refused)
+        refused(sandbox);
+    else if (sandbox->kind == PT_SANDBOX_UNSEAL)
+        pt_thread_unseal();
+}
+
 struct pt_sandbox pt_sandbox_prctl(int option, long a)
 {
     if (pt_unlikely(option == PR_SET_NO_NEW_PRIVS))
         pt_sandbox_expect_no_new_privs();
+    if (option == PR_SET_TSC && a == PR_TSC_ENABLE)
+        return (struct pt_sandbox){.kind = PT_SANDBOX_UNSEAL};
     if (pt_likely(option != PR_SET_SECCOMP && !(option == PR_SET_TSC && a == PR_TSC_SIGSEGV)))
         return (struct pt_sandbox){0};
     return closing(option == PR_SET_SECCOMP && a == SECCOMP_MODE_FILTER);
@@ -56,8 +66,7 @@ int hook_prctl(int option, long a, long b, long c, long d)
 {
     const struct pt_sandbox sandbox = pt_sandbox_prctl(option, a);
     const int ret = real_prctl(option, a, b, c, d);
-    if (ret != 0)
-        pt_sandbox_refused(&sandbox);
+    pt_sandbox_answered(&sandbox, ret != 0);
     return ret;
 }
 

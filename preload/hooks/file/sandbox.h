@@ -7,9 +7,9 @@
 
 #include "core/sandbox.h"
 
-/* What has to be undone if the kernel refuses. */
+/* What has to be undone if the kernel refuses; or (UNSEAL) done if it does not. */
 struct pt_sandbox {
-    enum { PT_SANDBOX_NONE, PT_SANDBOX_FILTER, PT_SANDBOX_SEAL } kind;
+    enum { PT_SANDBOX_NONE, PT_SANDBOX_FILTER, PT_SANDBOX_SEAL, PT_SANDBOX_UNSEAL } kind;
     pt_u8 was_frozen;
 };
 
@@ -18,8 +18,8 @@ struct pt_sandbox {
 struct pt_sandbox pt_sandbox_seccomp(long operation);
 /* A prctl(option, a, ...) is about to happen. */
 struct pt_sandbox pt_sandbox_prctl(int option, long a);
-/* It was refused: all is as before. */
-void pt_sandbox_refused(const struct pt_sandbox *sandbox);
+/* It is over. Refused: all is as before. */
+void pt_sandbox_answered(const struct pt_sandbox *sandbox, int is_refused);
 #pragma GCC visibility pop
 
 #endif
