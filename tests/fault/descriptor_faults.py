@@ -10,7 +10,7 @@ BOTH = ("full", "sampled")
 
 class DescriptorFaults(FaultCase):
     def test_t39_closers_of_everything(self):
-        for way in ("loop", "closefrom", "close_range", "raw", "count", "select"):
+        for way in ("loop", "closefrom", "close_range", "raw", "count", "select", "terminal"):
             with self.subTest(way=way):
                 self.check(["closed_descriptors", way], modes=BOTH)
 

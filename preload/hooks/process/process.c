@@ -128,7 +128,15 @@ int daemon(int keep_directory, int keep_files)
     return ret;
 }
 
-HOOK(int, login_tty, (int fd), (fd), io, standard_replaced(ret == 0); (void)start; (void)end)
+/* libc closes the descriptor when it has become the standard ones. */
+static PT_NOINLINE void became_terminal(int fd, int result)
+{
+    standard_replaced(result == 0);
+    if (result == 0 && fd > 2)
+        pt_fd_forget(fd);
+}
+
+HOOK(int, login_tty, (int fd), (fd), io, became_terminal(fd, ret); (void)start; (void)end)
 /* Before glibc 2.34 it is in libutil, and calls fork, which is our hook, as any program does. */
 static PT_NOINLINE void forked_with_terminal(pt_u64 start, pt_u64 end, pid_t child)
 {

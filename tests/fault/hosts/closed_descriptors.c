@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * T39: daemons, closers of everything and counters of descriptors. The next open gives the number that it gives without
- * us, and the trace goes on. argv[1]: loop, closefrom, close_range, raw, daemon, count, select.
+ * us, and the trace goes on. argv[1]: loop, closefrom, close_range, raw, daemon, count, select; terminal: login_tty
+ * closes what it is given, and the number belongs to another file then, which is opened where no hook sees it.
  */
 #include "host.h"
 
 #include <dirent.h>
+#include <pty.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
+#include <utmp.h>
 
 static int count_descriptors(void)
 {
@@ -42,8 +45,35 @@ static void close_all(const char *way)
         MUST(syscall(SYS_close_range, 3, ~0u, 0) == 0);
 }
 
+static long unseen_open(const char *path)
+{
+    long result = SYS_open;
+    __asm__ volatile("syscall" : "+a"(result) : "D"(path), "S"(O_RDONLY) : "rcx", "r11", "memory");
+    return result;
+}
+
+static int give_to_terminal(void)
+{
+    int controller, terminal;
+    char byte;
+    MUST(openpty(&controller, &terminal, NULL, NULL, NULL) == 0);
+    MUST(write(terminal, "x", 1) == 1); /* the library knows its name now */
+    const pid_t pid = fork();
+    if (!pid) {
+        if (login_tty(terminal) || unseen_open("/dev/zero") != terminal || read(terminal, &byte, 1) != 1)
+            _exit(1);
+        _exit(3);
+    }
+    const int status = wait_for(pid);
+    MUST(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    trace_must("fd_path:/dev/zero:io_read", "==", 1);
+    return host_broken;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "terminal"))
+        return give_to_terminal();
     const char *way = argc > 1 ? argv[1] : "count";
     printf("descriptors %d, next %d\n", count_descriptors(), dup(0));
     fflush(stdout);
