@@ -50,6 +50,10 @@ class LockFaults(FaultCase):
         with open(f"{self.work}/cpu", encoding="ascii") as f:
             return [float(line) for line in f]
 
+    def test_t18_threads_of_c11(self):
+        """They are made as others are."""
+        self.check(["crowd_at_a_condition", "200", "1", "c11"], modes=BOTH)
+
     def test_t18_growth_is_shared(self):
         """A growth of the file is a clone, and on a busy machine two waits for a CPU: few for a crowd, and few questions who is dead."""
         self.need("strace")

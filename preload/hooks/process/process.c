@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * process.c - hooks of fork, exit, system and pthread_create.
+ * process.c - hooks of fork, exit, system, pthread_create and thrd_create.
  *
  * Entered by any thread, in forked and vfork children. vfork and clone are not hooked: their child would return through
  * our frame on its parent's stack. Nothing has to be done at an exit; its hook only records how the process ended.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <pty.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <threads.h>
 #include <unistd.h>
 #include <utmp.h>
 
@@ -97,6 +99,26 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     const int ret = real_pthread_create(thread, attributes, routine, argument);
     const pt_u64 end = pt_clock();
     pt_spent(PT_EV_thread_create, start, end, 0, pt_words((pt_u32)-ret, 0), (pt_u64)routine);
+    return ret;
+}
+
+CUSTOM(int, thrd_create, (thrd_t * thread, thrd_start_t routine, void *argument), (thread, routine, argument))
+
+/* It tells less of what went wrong. */
+static int error_of(int result)
+{
+    return result == thrd_success ? 0 : result == thrd_nomem ? ENOMEM : EAGAIN;
+}
+
+int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
+{
+    if (pt_unlikely(!pt_switches.io))
+        return real_thrd_create(thread, routine, argument);
+    pt_thread_expect();
+    const pt_u64 start = pt_clock();
+    const int ret = real_thrd_create(thread, routine, argument);
+    const pt_u64 end = pt_clock();
+    pt_spent(PT_EV_thread_create, start, end, 0, pt_words((pt_u32)-error_of(ret), 0), (pt_u64)routine);
     return ret;
 }
 

@@ -2,18 +2,21 @@
  *
  * T18: a crowd of threads that do nothing but wait on one condition, are woken at once and end; then the next crowd. A
  * tracer that does its work for a new thread while that thread holds the mutex makes the crowd queue behind itself.
- * usage: crowd_at_a_condition [THREADS [CROWDS]]; writes to the file `cpu` what each crowd has cost.
+ * usage: crowd_at_a_condition [THREADS [CROWDS [c11]]]; writes to the file `cpu` what each crowd has cost.
+ * c11: its threads are made by thrd_create.
  */
 #include "host.h"
 
 #include <pthread.h>
 #include <sys/resource.h>
+#include <threads.h>
 
 enum { MOST = 2000, STACK = 64 << 10 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER, go = PTHREAD_COND_INITIALIZER;
 static long here, has_gone, woken;
+static int is_c11;
 
 static void *wait_with_others(void *unused)
 {
@@ -27,6 +30,22 @@ static void *wait_with_others(void *unused)
     return unused;
 }
 
+static int wait_as_c11(void *unused)
+{
+    return wait_with_others(unused) != NULL;
+}
+
+static int make(pthread_t *thread, const pthread_attr_t *attributes)
+{
+    return is_c11 ? thrd_create(thread, wait_as_c11, NULL) != thrd_success
+                  : pthread_create(thread, attributes, wait_with_others, NULL);
+}
+
+static int join(pthread_t thread)
+{
+    return is_c11 ? thrd_join(thread, NULL) != thrd_success : pthread_join(thread, NULL);
+}
+
 static void crowd(long threads)
 {
     static pthread_t thread[MOST];
@@ -35,7 +54,7 @@ static void crowd(long threads)
     MUST(pthread_attr_setstacksize(&attributes, STACK) == 0);
     here = has_gone = 0;
     for (long i = 0; i < threads; i++)
-        MUST(pthread_create(&thread[i], &attributes, wait_with_others, NULL) == 0);
+        MUST(make(&thread[i], &attributes) == 0);
     pthread_mutex_lock(&mutex);
     while (here < threads)
         pthread_cond_wait(&arrived, &mutex);
@@ -43,7 +62,7 @@ static void crowd(long threads)
     pthread_cond_broadcast(&go);
     pthread_mutex_unlock(&mutex);
     for (long i = 0; i < threads; i++)
-        MUST(pthread_join(thread[i], NULL) == 0);
+        MUST(join(thread[i]) == 0);
 }
 
 static double cpu_ms(void)
@@ -57,6 +76,7 @@ static double cpu_ms(void)
 int main(int argc, char **argv)
 {
     const long threads = argc > 1 ? atol(argv[1]) : 1000, crowds = argc > 2 ? atol(argv[2]) : 3;
+    is_c11 = argc > 3;
     MUST(threads <= MOST);
     FILE *cpu = fopen("cpu", "w");
     for (long i = 0; i < crowds; i++) {
