@@ -115,6 +115,16 @@ class ProcessFaults(FaultCase):
             with self.subTest(way=way):
                 self.check(["exec_environments", way], status=7)
 
+    def test_t34_record_locks_of_what_is_started(self):
+        def setup(work):
+            shutil.copy("/bin/true", f"{work}/program")
+            shutil.copy("/bin/true", f"{work}/data")
+            os.chmod(f"{work}/data", 0o644)
+        for options in ({}, {"io": 0}):
+            for way in (["spawn", "./program"], ["exec", "./data"]):
+                with self.subTest(way=way, **options):
+                    self.check(["record_locks", *way], setup=setup, modes=BOTH, options=options)
+
     def test_t34_scripts(self):
         def setup(work):
             with open(f"{work}/script", "w", encoding="ascii") as f:

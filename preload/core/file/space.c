@@ -102,6 +102,19 @@ static long run_in_child(void *top, void (*fn)(void *), void *argument)
     return view == VIEW_OF_TRACER ? run_once(0, top, fn, argument) : pid;
 }
 
+static int has_locks;
+
+void pt_private_files_for_locks(void)
+{
+    has_locks = 1;
+}
+
+/* Without PROFTRACE_IO nobody sees a lock. */
+static int may_hold_locks(void)
+{
+    return has_locks || !pt_switches.io;
+}
+
 int pt_private_files(void (*fn)(void *), void *argument)
 {
     return pt_private_files_on(0, fn, argument);
@@ -109,7 +122,7 @@ int pt_private_files(void (*fn)(void *), void *argument)
 
 int pt_private_files_on(char *spare_top, void (*fn)(void *), void *argument)
 {
-    if (&__libc_single_threaded && __libc_single_threaded) {
+    if (&__libc_single_threaded && __libc_single_threaded && !(spare_top && may_hold_locks())) {
         fn(argument);
         return 0;
     }

@@ -16,8 +16,12 @@
  * single-threaded process fn is called directly. Returns 0, or -1 when no child could be made. fn must use system calls
  * only, and 4 KiB of stack. */
 int pt_private_files(void (*fn)(void *), void *argument);
-/* The same for a thread that may have no private memory, or whose is in use: then on a stack that ends there. */
+/* The same for files of the program's, and for a thread that may have no private memory, or whose is in use: then on a
+ * stack that ends there. */
 int pt_private_files_on(char *spare_top, void (*fn)(void *), void *argument);
+/* The program has locked a part of a file (fcntl, lockf): the kernel would take the lock from it where any descriptor
+ * of that file is closed among its own. From now on its files are looked at in a child even if it has one thread. */
+void pt_private_files_for_locks(void);
 
 /* Charge `bytes` to the session's budget; -1 when it is used up. */
 int pt_take_budget(pt_u64 bytes);

@@ -18,6 +18,7 @@
 
 #include "core/names/fd_table.h"
 #include "core/file/presence.h"
+#include "core/file/space.h"
 #include "core/process.h"
 #include "hooks/hook.h"
 
@@ -62,6 +63,13 @@ static pt_u64 flock_operation(int operation)
 static pt_u64 lockf_operation(int command)
 {
     return command == F_LOCK || command == F_TLOCK ? LOCKED_ALONE : command == F_ULOCK ? RELEASED : 0;
+}
+
+static PT_NOINLINE void locked(pt_u64 start, pt_u64 end, int fd, int ret, pt_u64 operation)
+{
+    if (ret == 0 && operation != RELEASED)
+        pt_private_files_for_locks();
+    done(PT_EV_io_lock, start, end, fd, ret, operation);
 }
 
 /* A path relative to a directory descriptor does not name the new descriptor, nor does the folder of a file without a
@@ -260,7 +268,7 @@ static PT_NOINLINE void controlled(int command, pt_u64 start, pt_u64 end, int fd
     if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
         duplicated(start, end, fd, ret);
     else
-        done(PT_EV_io_lock, start, end, fd, ret, fcntl_operation(ret, argument));
+        locked(start, end, fd, ret, fcntl_operation(ret, argument));
 }
 
 PT_ALWAYS_INLINE int fcntl_recorded(int (*real)(int, int, long), int fd, int command, long argument)
