@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#include "python/frames.h"
-
 static const struct pt_cpu_function *function_of(const struct pt_cpu_view *view, pt_u32 frame)
 {
     return &view->functions.items[view->frames.items[frame].function];
@@ -35,33 +33,49 @@ static pt_u32 flags_of(const struct pt_cpu_function *function)
            (serves ? PT_FRAME_SERVES : 0);
 }
 
-static bool is_library(const struct pt_stack_frame *frame)
+struct pt_python_program pt_cpu_program_of(const struct pt_cpu_view *view, pt_u32 frame)
 {
-    return frame->flags & PT_FRAME_OF_PYTHON && pt_python_is_library(frame->file);
+    struct pt_python_program program = {0};
+    for (; frame; frame = view->frames.items[frame].parent) {
+        const struct pt_cpu_function *function = function_of(view, frame);
+        if (function->code == PT_CODE_SCRIPT && function->file)
+            pt_python_look(&program, function->name, function->file, pt_cpu_line(view, frame, 0));
+    }
+    return program;
 }
 
-static bool is_own(const struct pt_stack_frame *frame)
+enum pt_python_owner pt_cpu_python_owner(const struct pt_cpu_view *view, const struct pt_python_program *program,
+                                         pt_u32 frame)
 {
-    return frame->flags & PT_FRAME_OF_PYTHON && !pt_python_is_library(frame->file);
+    const struct pt_cpu_function *function = function_of(view, frame);
+    return pt_python_owner_of(program, function->name, function->file, pt_cpu_line(view, frame, 0));
 }
 
 /* Below many native frames, of Python only the program's own: that is what users look for. */
 pt_u32 pt_cpu_stack(const struct pt_cpu_view *view, pt_u32 frame, struct pt_stack_frame ret_frames[PT_STACK_FRAMES])
 {
+    const struct pt_python_program program = pt_cpu_program_of(view, frame);
+    bool is_library[PT_STACK_FRAMES];
     pt_u32 n = 0, own = 0, called_at = 0;
     for (; frame && n < PT_STACK_FRAMES; frame = view->frames.items[frame].parent) {
         const struct pt_cpu_function *function = function_of(view, frame);
+        const bool is_python = pt_frame_flags(function->code) & PT_FRAME_OF_PYTHON;
+        const enum pt_python_owner owner =
+            is_python ? pt_cpu_python_owner(view, &program, frame) : PT_OWNER_INTERPRETER;
+        const bool is_own = owner == PT_OWNER_USER;
         ret_frames[n] = (struct pt_stack_frame){.function = function->name,
                                                 .file = function->file,
                                                 .module = function->module,
                                                 .line = pt_cpu_line(view, frame, called_at),
-                                                .flags = flags_of(function)};
-        own += is_own(&ret_frames[n]);
+                                                .flags = flags_of(function) |
+                                                         (is_own ? pt_python_owner_flags(owner, function->file) : 0)};
+        is_library[n] = is_python && !is_own;
+        own += is_own;
         called_at = view->frames.items[frame].called_at;
-        n += n < PT_STACK_FRAMES_OF_ANY || is_own(&ret_frames[n]);
+        n += n < PT_STACK_FRAMES_OF_ANY || is_own;
     }
     for (pt_u32 i = 0; i < n; i++)
-        ret_frames[i].flags |= own && is_library(&ret_frames[i]) ? PT_FRAME_SERVES : 0;
+        ret_frames[i].flags |= own && is_library[i] ? PT_FRAME_SERVES : 0;
     return n;
 }
 

@@ -8,12 +8,18 @@
 
 #include "profile/stacks.h"
 #include "cpu_names.h"
+#include "python/owner.h"
 
 /* The innermost frame that is not libc's, the kernel's, or our hook's; the frame itself where there is none. May be
  * NULL: the line of it that called what is left out; 0 = unknown, or nothing is left out. */
 pt_u32 pt_cpu_program_frame(const struct pt_cpu_view *view, pt_u32 frame, pt_u32 *ret_line);
 /* The innermost function that is not the kernel's. */
 pt_u32 pt_cpu_function_at(const struct pt_cpu_view *view, pt_u32 node);
+
+/* What the frames of Python from one to the outermost say of their program, and whose one of them is. */
+struct pt_python_program pt_cpu_program_of(const struct pt_cpu_view *view, pt_u32 frame);
+enum pt_python_owner pt_cpu_python_owner(const struct pt_cpu_view *view, const struct pt_python_program *program,
+                                         pt_u32 frame);
 
 /* A frame and what called it; returns how many. */
 pt_u32 pt_cpu_stack(const struct pt_cpu_view *view, pt_u32 frame, struct pt_stack_frame ret_frames[PT_STACK_FRAMES]);

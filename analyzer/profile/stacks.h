@@ -54,12 +54,13 @@ enum pt_stack_cost {
 };
 
 enum {
-    PT_FRAME_IS_NAMED = 1,   /* `function` is its name; otherwise it is that of its file, in brackets */
-    PT_FRAME_SERVES = 2,     /* libc, the kernel, allocators, ourselves, what calls what it was given */
-    PT_FRAME_IS_PYTHON = 4,  /* the interpreter */
-    PT_FRAME_IS_CUT = 8,     /* what called this was not found */
-    PT_FRAME_IS_JIT = 16,    /* made while the program ran */
-    PT_FRAME_OF_PYTHON = 32, /* a function in Python: of a library's, PT_FRAME_SERVES */
+    PT_FRAME_IS_NAMED = 1,    /* `function` is its name; otherwise it is that of its file, in brackets */
+    PT_FRAME_SERVES = 2,      /* libc, the kernel, allocators, ourselves, what calls what it was given */
+    PT_FRAME_IS_PYTHON = 4,   /* the interpreter */
+    PT_FRAME_IS_CUT = 8,      /* what called this was not found */
+    PT_FRAME_IS_JIT = 16,     /* made while the program ran */
+    PT_FRAME_OF_PYTHON = 32,  /* a function in Python: of a library's, PT_FRAME_SERVES */
+    PT_FRAME_OF_PROGRAM = 64, /* such a one of the program's own, though it is installed as libraries are */
 };
 
 struct pt_stack_frame {

@@ -106,7 +106,7 @@ static bool is_in_module(const struct pt_stack *stack, pt_u32 index)
 static void note_libraries(struct search *search, const struct pt_stack *stack)
 {
     const struct pt_stack_frame *own = pt_python_own_frame(stack->frames, stack->n);
-    if (!own || !is_own(own) || pt_python_is_library(own->file))
+    if (!own || !is_own(own) || pt_python_is_library_frame(own))
         return;
     const pt_u64 index = (pt_u64)(function_of(search, own) - search->functions->items) + 1;
     for (const struct pt_stack_frame *frame = stack->frames; frame < own; frame++) {
@@ -125,7 +125,7 @@ static struct pt_own_function *who_has_it(const struct search *search, const str
         outermost =
             stack->frames[i].flags & PT_FRAME_OF_PYTHON && stack->frames[i].file ? &stack->frames[i] : outermost;
     const pt_u64 *slot =
-        outermost && pt_python_is_library(outermost->file) ? pt_map_find(&search->by_library, key_of(outermost)) : NULL;
+        outermost && pt_python_is_library_frame(outermost) ? pt_map_find(&search->by_library, key_of(outermost)) : NULL;
     return slot && *slot != SEVERAL ? &search->functions->items[*slot - 1] : NULL;
 }
 

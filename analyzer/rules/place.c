@@ -81,7 +81,7 @@ static double add_to_line(struct spots *spots, pt_u64 key, const struct pt_findi
 static double weight(const struct spot *spot)
 {
     const struct pt_stack_frame *named = spot->named;
-    const bool is_library = named && named->flags & PT_FRAME_OF_PYTHON && pt_python_is_library(named->file);
+    const bool is_library = named && pt_python_is_library_frame(named);
     return is_library ? spot->cost / LIBRARY_COSTS_MORE : spot->cost;
 }
 

@@ -86,12 +86,30 @@ class CpuProfile(unittest.TestCase):
         line = program.read_text().splitlines().index("            spin(30000)") + 1
         self.on_each(lambda python: self.check_place(python, program, line))
 
-    def check_place(self, python, program, line):
-        self.ask(PROFTRACE, "run", "--no-report", "--no-gpu-sampling", "-o", self.run_folder, "--", python.path, program)
+    def test_the_place_of_an_installed_program_is_in_its_package(self):
+        """The script that pip writes, and `python -m`: neither has a frame outside of packages that is the program's."""
+        package = self.folder / "lib/python3/site-packages"
+        (package / "detector").mkdir(parents=True)
+        (package / "library.py").write_text(LIBRARY)
+        (package / "detector/__init__.py").touch()
+        train = package / "detector/train.py"
+        train.write_text(STEPS.replace("\nmain()", "\nif __name__ == '__main__':\n    main()"))
+        script = self.folder / "bin/detector-train"
+        script.parent.mkdir()
+        path = f"import sys; sys.path.insert(0, {str(package)!r})\n"
+        script.write_text(path + "from detector.train import main\nif __name__ == '__main__':\n    sys.exit(main())\n")
+        line = train.read_text().splitlines().index("            spin(30000)") + 1
+        self.on_each(lambda python: self.check_place(python, script, line, train))
+        (self.folder / "lib/sitecustomize.py").write_text(path)
+        here = ("env", f"PYTHONPATH={self.folder / 'lib'}")
+        self.check_place(pythons.found()[-1], "-mdetector.train", line, train, here)
+
+    def check_place(self, python, program, line, file=None, before=()):
+        self.ask(*before, PROFTRACE, "run", "--no-report", "--no-gpu-sampling", "-o", self.run_folder, "--", python.path, program)
         report = json.loads(self.ask(PROFTRACE, "report", "--format", "json", self.run_folder))
         shutil.rmtree(self.run_folder)
         found = {row["rule"]: row["place"] for row in report["findings"] + report["observations"]}
-        self.assertEqual((found["one_thread_computes"]["file"], found["one_thread_computes"]["line"]), (str(program), line))
+        self.assertEqual((found["one_thread_computes"]["file"], found["one_thread_computes"]["line"]), (str(file or program), line))
 
     def test_functions_and_lines_have_their_known_share(self):
         self.on_each(self.check_split)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "decode/phase_names.h"
+#include "facts/cpu_code.h"
 #include "facts/python/frames.h"
 #include "profile/process_name.h"
 #include "profile/stages.h"
@@ -93,6 +94,7 @@ static void add(struct sums *sums, struct sum what)
 static void add_count(struct sums *sums, const struct pt_cpu_view *view, const struct pt_cpu_count *count)
 {
     struct sum sum = {.pid = view->data->threads[count->thread].pid, .thread = count->thread};
+    const struct pt_python_program program = pt_cpu_program_of(view, view->frame_of[count->node]);
     bool is_own = false, is_import = false;
     for (pt_u32 frame = view->frame_of[count->node]; frame; frame = view->frames.items[frame].parent) {
         const pt_u32 id = view->frames.items[frame].function;
@@ -100,7 +102,8 @@ static void add_count(struct sums *sums, const struct pt_cpu_view *view, const s
         if (function->code != PT_CODE_SCRIPT)
             continue;
         sum.phase = sum.phase ? sum.phase : phase_of(function);
-        const bool is_library = is_stand_in(function->file) || pt_python_is_library(function->file);
+        const bool is_library =
+            is_stand_in(function->file) || pt_cpu_python_owner(view, &program, frame) < PT_OWNER_USER;
         if (!sum.function || (!is_own && !is_library))
             sum.function = id;
         is_own |= !is_library;

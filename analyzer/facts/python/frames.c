@@ -41,35 +41,17 @@ bool pt_python_frame_of(const char *name, struct pt_intern *texts, struct pt_sta
     return true;
 }
 
-/* "/usr/lib/python3.11/json/decoder.py", but not "/home/me/python3/train.py". */
-static bool is_standard(const char *file)
+/* All that is recorded, which may be more than is kept: its beginning tells whose program it is. */
+static struct pt_python_program program_of(const struct pt_process *process, struct pt_intern *texts,
+                                           const pt_u64 *frames, pt_u32 n_frames)
 {
-    for (const char *at = file; (at = strstr(at, "/lib")) != NULL; at++) {
-        const char *rest = at + 4;
-        rest += !strncmp(rest, "64", 2) ? 2 : 0;
-        if (!strncmp(rest, "/python", 7) && isdigit((unsigned char)rest[7]))
-            return true;
-    }
-    return false;
-}
-
-/* Whose code it is; the nearer to the user, the more. */
-enum owner { OF_INTERPRETER, OF_STANDARD_LIBRARY, OF_PACKAGE, OF_USER };
-
-static enum owner owner_of(const char *file)
-{
-    if (!strncmp(file, "<frozen ", 8))
-        return OF_INTERPRETER;
-    if (!strcmp(file, "<string>")) /* a spawned process begins in one, and classes are made of such */
-        return OF_STANDARD_LIBRARY;
-    if (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") || !strncmp(file, "<__array_function__", 19))
-        return OF_PACKAGE;
-    return is_standard(file) ? OF_STANDARD_LIBRARY : OF_USER;
-}
-
-bool pt_python_is_library(const char *file)
-{
-    return owner_of(file) < OF_USER;
+    struct pt_python_program program = {0};
+    struct pt_stack_frame frame;
+    for (pt_u32 i = 0; i < n_frames && !program.has_own; i++)
+        if (pt_frame_is_python(frames[i]) &&
+            pt_python_frame_of(pt_process_string(process, pt_python_frame_name(frames[i])), texts, &frame))
+            pt_python_look(&program, frame.function, frame.file, frame.line);
+    return program;
 }
 
 pt_u32 pt_python_stack(const struct pt_process *process, pt_u32 stack, struct pt_intern *texts,
@@ -77,19 +59,23 @@ pt_u32 pt_python_stack(const struct pt_process *process, pt_u32 stack, struct pt
 {
     const pt_u64 *frames;
     const pt_u32 n_frames = pt_process_stack(process, stack, &frames);
-    enum owner nearest =
-        OF_INTERPRETER; /* chains of imports may be deeper than what is kept, and end before the user's */
+    const struct pt_python_program program = program_of(process, texts, frames, n_frames);
+    enum pt_python_owner owners[PT_STACK_FRAMES];
+    enum pt_python_owner nearest =
+        PT_OWNER_INTERPRETER; /* chains of imports may be deeper than what is kept, and end before the user's */
     pt_u32 n = 0;
     for (pt_u32 i = 0; i < n_frames && n < PT_STACK_FRAMES; i++) {
+        struct pt_stack_frame *frame = &ret_frames[n];
         if (!pt_frame_is_python(frames[i]) ||
-            !pt_python_frame_of(pt_process_string(process, pt_python_frame_name(frames[i])), texts, &ret_frames[n]))
+            !pt_python_frame_of(pt_process_string(process, pt_python_frame_name(frames[i])), texts, frame))
             continue;
-        const enum owner owner = owner_of(ret_frames[n].file);
-        nearest = owner > nearest ? owner : nearest;
+        owners[n] = pt_python_owner_of(&program, frame->function, frame->file, frame->line);
+        frame->flags |= pt_python_owner_flags(owners[n], frame->file);
+        nearest = owners[n] > nearest ? owners[n] : nearest;
         n++;
     }
     for (pt_u32 i = 0; i < n; i++)
-        ret_frames[i].flags |= owner_of(ret_frames[i].file) < nearest ? PT_FRAME_SERVES : 0;
+        ret_frames[i].flags |= owners[i] < nearest ? PT_FRAME_SERVES : 0;
     return n;
 }
 

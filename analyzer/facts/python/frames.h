@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * python/frames.h - frames of Python as the library names them ("41:38:Set.load:/app/data.py", proftrace/python.h),
- * taken apart, and whose code they are.
+ * taken apart.
  */
 #ifndef PT_FACTS_PYTHON_FRAMES_H
 #define PT_FACTS_PYTHON_FRAMES_H
@@ -12,14 +12,11 @@
 #include "model/session.h"
 #include "profile/metrics.h"
 #include "profile/stacks.h"
+#include "owner.h"
 
 /* The name of a frame as a frame of a stack: function, file and line; its texts are interned in `texts`. False for a
  * text that is no such name. */
 bool pt_python_frame_of(const char *name, struct pt_intern *texts, struct pt_stack_frame *ret_frame);
-
-/* A file of Python's standard library, of a package that was installed, or of the interpreter itself ("<frozen os>"):
- * what a user looks for is the code that called it. */
-bool pt_python_is_library(const char *file);
 
 /* What import is made of: "<frozen importlib._bootstrap>". */
 static inline bool pt_python_is_importer(const char *file)
