@@ -162,6 +162,86 @@ static void what_a_program_is_made_of_is_no_data(void **state)
     assert_false(pt_code_is_program_directory("/usr/share/data"));
 }
 
+static void files_of_python_have_owners(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        bool is_library;
+    } files[] = {
+        {"/home/me/python3/train.py", false},
+        {"/usr/lib/python3.11/json/decoder.py", true},
+        {"/opt/venv/lib/python3.11/site-packages/torch/_ops.py", true},
+        {"<frozen runpy>", true},
+        {"<stdin>", false},
+        {"<ipython-input-3-0123456789ab>", false},
+        {"<doctest train[0]>", false},
+        {"<command-17>", false},
+        {"<eval_with_key>.3", true},
+        {"<eval_with_key>.3 from /home/me/train.py:7 in forward", true},
+        {"<lambdifygenerated-1>", true},
+        {"<template>", true},
+        {"/tmp/__autograph_generated_file1a2b.py", true},
+        {"/tmp/torchinductor_me/fx/cfxh3.py", true},
+        {"/scratch/cache/fx/cfxh3abcdefghijklmnopqrstuvwxyz234567abcdefghijklmno.py", true},
+        {"/scratch/cache/ab/cfxh3abcdefghijklmnopqrstuvwxyz234567abcdefghijklmno.py", false},
+        {"/home/me/od/code.py", false},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        print_message("%s\n", files[i].file);
+        assert_int_equal(pt_python_is_library(files[i].file), files[i].is_library);
+    }
+}
+
+/* From the innermost frame to the outermost one, and whose each is. */
+struct frame_row {
+    const char *function, *file;
+    pt_u32 line;
+    enum pt_python_owner owner;
+};
+
+static void check_owners(const struct frame_row *frames, size_t n)
+{
+    struct pt_python_program program = {0};
+    for (size_t i = 0; i < n; i++)
+        pt_python_look(&program, frames[i].function, frames[i].file, frames[i].line);
+    for (size_t i = 0; i < n; i++) {
+        print_message("%s of %s\n", frames[i].function, frames[i].file);
+        assert_int_equal(pt_python_owner_of(&program, frames[i].function, frames[i].file, frames[i].line),
+                         frames[i].owner);
+    }
+}
+#define CHECK_OWNERS(...)                                                                                              \
+    check_owners((const struct frame_row[]){__VA_ARGS__},                                                              \
+                 sizeof((const struct frame_row[]){__VA_ARGS__}) / sizeof(struct frame_row))
+#define PACKAGES "/venv/lib/python3.11/site-packages/"
+
+static void an_installed_program_is_known_by_its_stack(void **state)
+{
+    (void)state;
+    CHECK_OWNERS({"Linear.forward", PACKAGES "torch/nn/modules/linear.py", 9, PT_OWNER_PACKAGE},
+                 {"train", PACKAGES "detector/train.py", 40, PT_OWNER_USER},
+                 {"wrapper", PACKAGES "detector_extras/log.py", 3, PT_OWNER_PACKAGE},
+                 {"cli", PACKAGES "detector/cli.py", 7, PT_OWNER_USER},
+                 {"BaseCommand.__call__", PACKAGES "click/core.py", 1157, PT_OWNER_PACKAGE},
+                 {"<module>", "/venv/bin/detector-train", 8, PT_OWNER_INTERPRETER});
+    CHECK_OWNERS({"forward", PACKAGES "torch/nn/modules/linear.py", 9, PT_OWNER_PACKAGE},
+                 {"<module>", PACKAGES "train.py", 40, PT_OWNER_USER},
+                 {"_run_code", "<frozen runpy>", 88, PT_OWNER_INTERPRETER},
+                 {"_run_module_as_main", "<frozen runpy>", 198, PT_OWNER_INTERPRETER});
+    /* A script of the user's that is longer, and one that is installed as he edits it. */
+    CHECK_OWNERS({"get", PACKAGES "requests/api.py", 9, PT_OWNER_PACKAGE},
+                 {"<module>", "/home/me/bin/fetch", 30, PT_OWNER_USER});
+    CHECK_OWNERS({"forward", PACKAGES "torch/nn/modules/linear.py", 9, PT_OWNER_PACKAGE},
+                 {"train", "/home/me/detector/train.py", 40, PT_OWNER_USER},
+                 {"wrapper", PACKAGES "record/log.py", 3, PT_OWNER_PACKAGE},
+                 {"<module>", "/venv/bin/detector-train", 8, PT_OWNER_USER});
+    /* A thread of a library's. */
+    CHECK_OWNERS({"send", PACKAGES "urllib3/pool.py", 9, PT_OWNER_PACKAGE},
+                 {"run", PACKAGES "wandb/sender.py", 9, PT_OWNER_PACKAGE},
+                 {"Thread._bootstrap", "/usr/lib/python3.11/threading.py", 995, PT_OWNER_STANDARD_LIBRARY});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +250,8 @@ int main(void)
         cmocka_unit_test(callers_say_what_code_is_for),
         cmocka_unit_test(nodes_do_what_their_callers_want),
         cmocka_unit_test(what_a_program_is_made_of_is_no_data),
+        cmocka_unit_test(files_of_python_have_owners),
+        cmocka_unit_test(an_installed_program_is_known_by_its_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

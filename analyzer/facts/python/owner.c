@@ -40,13 +40,36 @@ static const char *in_packages(const char *file)
     return NULL;
 }
 
+/* A name and 51 digits of a hash, in a folder named by its first two: "/tmp/torchinductor_me/ab/cab4...6k.py". */
+static bool is_of_inductor(const char *file)
+{
+    enum { DIGITS = 51 };
+    const char *base = strrchr(file, '/');
+    return strstr(file, "/torchinductor_") ||
+           (base && base - file > 3 && base[1] == 'c' && base[-3] == '/' && !strncmp(base - 2, base + 2, 2) &&
+            strspn(base + 2, "abcdefghijklmnopqrstuvwxyz234567") == DIGITS && !strcmp(base + 2 + DIGITS, ".py"));
+}
+
+/* What PyTorch, NumPy, SymPy, attrs and others write and run. By their names: "<ipython-input-1>", "<stdin>" and
+ * "<command-7>" of a notebook are the user's. */
+static bool is_generated(const char *file)
+{
+    static const char *const names[] = {"<eval_with_key>",  "<__array_function__", "<lambdifygenerated",
+                                        "<attrs generated", "<decorator-gen-",     "<makefun-gen-",
+                                        "<template>"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (begins(file, names[i]))
+            return true;
+    return strstr(file, "__autograph_generated_file") || is_of_inductor(file);
+}
+
 static enum pt_python_owner owner_of_file(const char *file)
 {
     if (begins(file, "<frozen "))
         return PT_OWNER_INTERPRETER;
     if (!strcmp(file, "<string>")) /* a spawned process begins in one, and classes are made of such */
         return PT_OWNER_STANDARD_LIBRARY;
-    if (in_packages(file) || begins(file, "<__array_function__"))
+    if (in_packages(file) || is_generated(file))
         return PT_OWNER_PACKAGE;
     return is_standard(file) ? PT_OWNER_STANDARD_LIBRARY : PT_OWNER_USER;
 }
