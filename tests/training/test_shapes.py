@@ -109,6 +109,63 @@ class Shapes(unittest.TestCase):
             self.p.step()
         self.assertEqual(self.check(8, 1, 0, 2)["accumulation"], 4)
 
+    def test_a_batch_is_fetched_ahead_for_two_models(self):
+        it = self.p.loader().iterator()
+        has, current = it.next(), True
+        while current:
+            has = has and it.next()
+            self.p.train("generator")
+            self.p.train("discriminator")
+            current = has
+        self.check_times(self.check(8, 1, 0, 16), beside_s=0.004)
+
+    def update_at_once(self, it, batches=4):
+        for _ in range(batches):
+            it.next(5)
+        for _ in range(batches):
+            self.p.forward()
+            self.p.backward()
+        self.p.step()
+
+    def check_times(self, training, beside_s):
+        self.assertAlmostEqual(training["step_mean_s"] * training["steps"] + beside_s, training["training_s"], delta=1e-5)
+
+    def test_steps_of_batches_that_are_fetched_at_once_last_as_long_as_one_batch(self):
+        it = self.p.loader(batches=8).iterator()
+        for _ in range(2):
+            self.update_at_once(it)
+        it.next(0)
+        training = self.check(8, 1, 0, 2)
+        self.check_times(training, beside_s=0.003)
+        self.assertAlmostEqual(training["step_max_s"], (4 * 5 + 4 * 6 + 1) / 4e3, delta=1e-6)
+
+    def test_such_steps_of_a_loop_that_has_fetched_one_ahead_and_is_left(self):
+        it = self.p.loader(batches=20).iterator()
+        it.next(5)
+        for _ in range(2):
+            self.update_at_once(it)
+        training = self.check(8, 1, 0, 2)
+        self.check_times(training, beside_s=0.003)
+        self.assertEqual(training["per_epoch"][0]["samples"], 32)  # not those of the ninth
+
+    def test_losses_of_batches_that_are_summed(self):
+        for i in self.p.loader().iterate():
+            self.p.forward()
+            if i % 4 == 0:
+                self.p.backward()
+                self.p.step()
+        training = self.check(2, 1)
+        self.check_times(training, beside_s=0.004)
+        self.assertEqual(training["per_epoch"][0]["samples"], 32)
+
+    def test_batches_that_are_skipped_where_a_training_goes_on(self):
+        for i in self.p.loader().iterate():
+            if i > 6:
+                self.p.train()
+        training = self.check(2, 1)
+        self.assertEqual((training["per_epoch"][0]["batches"], training["per_epoch"][0]["samples"]), (8, 8))
+        self.assertLess(training["step_max_s"], 0.010)
+
     def test_a_loop_that_is_left_early(self):
         for i in self.p.loader().iterate():
             self.p.train()

@@ -282,8 +282,10 @@ static void end_optimizer_step(struct pt_loop *loop, const struct pt_phase_span 
     if (phase->is_inner || phase->outcome != PT_PHASE_DONE)
         return;
     loop->results.optimizer_steps++;
-    if (top)
+    if (top) {
         top->optimizer_steps++;
+        top->batch.optimizer_steps++;
+    }
     count_optimizer(loop, phase->object);
     step_of_optimizer(loop, phase->object, phase->end_ns);
 }

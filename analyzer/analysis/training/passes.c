@@ -6,7 +6,8 @@
 #include "passes.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "util/whole.h"
 
 /* ---- a batch ends ---- */
 
@@ -16,19 +17,63 @@ static void add_phases(pt_i64 *to, const pt_i64 *from)
         to[kind] += from[kind];
 }
 
-static void add_step(struct pt_passes *passes, struct pt_open_pass *open, pt_i64 ns)
+/* How many batches a step of several backward passes had: those of one update may be fetched at once, before it. Two
+ * models that train against each other have an update for each. */
+static pt_u64 batches_of(struct pt_open_pass *open)
 {
-    struct pt_step step = {
-        .pass = (pt_u32)passes->results->passes[PT_PASS_EPOCH] + 1,
-        .is_first = !open->pass.steps,
-        .start_ns = open->batch.start_ns,
-        .ns = ns,
-    };
-    memcpy(step.phase_ns, open->batch.phase_ns, sizeof step.phase_ns);
-    if (step.is_first)
-        open->pass.first_step_ns = ns;
-    open->pass.steps++;
-    pt_pace_add(&passes->steps, &step);
+    if (open->batch.optimizer_steps >= open->batch.backwards)
+        return 1;
+    const pt_u64 least = open->batch.is_tail ? 0 : 1;
+    const pt_u64 most = open->batch.is_tail ? open->ahead : open->fetched.n + 1;
+    const pt_u64 n = open->batch.backwards < most ? open->batch.backwards : most;
+    open->ahead -= n > least ? n - least : 0;
+    return n ? n : 1;
+}
+
+/* Of a run of batches that were skipped, when a training goes on where it stopped, no more than a step can have. */
+static double share_of(const struct pt_idle_batches *idle, pt_u64 most)
+{
+    return idle->n > most ? (double)most / (double)idle->n : 1;
+}
+
+static void add_steps(struct pt_passes *passes, struct pt_open_pass *open, pt_i64 ns)
+{
+    const double share = share_of(&open->fetched, open->batch.backwards);
+    const pt_i64 before_ns = open->called.ns + pt_whole_signed(share * (double)open->fetched.ns);
+    const pt_u64 n = batches_of(open);
+    const pt_i64 of_one_ns = (before_ns + ns) / (pt_i64)n;
+    for (pt_u64 i = 0; i < n; i++) {
+        struct pt_step step = {
+            .pass = (pt_u32)passes->results->passes[PT_PASS_EPOCH] + 1,
+            .is_first = !open->pass.steps,
+            .start_ns = open->batch.start_ns - before_ns + (pt_i64)i * of_one_ns,
+            .ns = of_one_ns,
+        };
+        for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
+            step.phase_ns[kind] = (open->batch.phase_ns[kind] + open->called.phase_ns[kind] +
+                                   pt_whole_signed(share * (double)open->fetched.phase_ns[kind])) /
+                                  (pt_i64)n;
+        if (step.is_first)
+            open->pass.first_step_ns = of_one_ns;
+        open->pass.steps++;
+        pt_pace_add(&passes->steps, &step);
+    }
+    open->fetched = open->called = (struct pt_idle_batches){0};
+}
+
+static void add_idle(struct pt_open_pass *open, pt_i64 ns)
+{
+    const struct pt_batch *batch = &open->batch;
+    const bool is_called = batch->phase_ns[PT_PHASE_forward];
+    struct pt_idle_batches *idle = is_called ? &open->called : &open->fetched;
+    idle->n++;
+    idle->ns += ns;
+    add_phases(idle->phase_ns, batch->phase_ns);
+    if (is_called)
+        return;
+    open->ahead++;
+    open->only_fetched++;
+    open->samples_only_fetched += batch->samples;
 }
 
 /* `is_cut`: nobody saw its end; what was done with it last is its end. */
@@ -43,7 +88,9 @@ static void end_batch(struct pt_passes *passes, pt_u32 at, pt_i64 now_ns, bool i
     const pt_i64 ns = own_ns > 0 ? own_ns : 0;
     const bool is_step = batch->is_delivered && batch->backwards && !open->is_phase;
     if (is_step)
-        add_step(passes, open, ns);
+        add_steps(passes, open, ns);
+    else if (batch->is_delivered && !batch->is_tail)
+        add_idle(open, ns);
     open->backwards += batch->backwards;
     open->pass.ns += ns;
     open->pass.end_ns = batch->start_ns + ns + batch->others_ns;
@@ -64,6 +111,7 @@ static void join_batches(struct pt_batch *below, struct pt_open_pass *open)
     struct pt_batch *batch = &open->batch;
     add_phases(below->phase_ns, batch->phase_ns);
     below->backwards += batch->backwards;
+    below->optimizer_steps += batch->optimizer_steps;
     below->lasted_ns = batch->start_ns + batch->lasted_ns + batch->others_ns - below->start_ns - below->others_ns;
     open->joined += !below->idle_above;
     batch->is_open = false;
@@ -110,9 +158,21 @@ static struct pt_open_pass *validation_of(struct pt_passes *passes)
     return NULL;
 }
 
-static void count_epoch(struct pt_passes *passes, const struct pt_open_pass *open)
+/* Batches that nothing was done with, and whose gradients no later batch had: they are skipped. Where no model is
+ * called, as with functions only, that cannot be seen. */
+static void drop_skipped(const struct pt_passes *passes, struct pt_open_pass *open)
+{
+    struct pt_pass *pass = &open->pass;
+    const pt_u64 more = pass->batches > open->backwards ? pass->batches - open->backwards : 0;
+    const pt_u64 n = more < open->only_fetched ? more : open->only_fetched;
+    if (n && passes->results->has_forward)
+        pass->samples -= open->samples_only_fetched * n / open->only_fetched;
+}
+
+static void count_epoch(struct pt_passes *passes, struct pt_open_pass *open)
 {
     struct pt_loop_results *results = passes->results;
+    drop_skipped(passes, open);
     results->steps += open->pass.steps;
     results->samples += open->pass.samples;
     results->batches += open->pass.batches;
@@ -285,6 +345,7 @@ void pt_passes_got(struct pt_passes *passes, const struct pt_phase_span *wait)
         open->batch.is_delivered = true;
         open->pass.first_wait_ns = open->pass.batches ? open->pass.first_wait_ns : pt_phase_ns(wait);
         open->pass.batches++;
+        open->batch.samples = wait->amount;
         open->pass.samples += wait->amount;
         open->batches_of_one += wait->amount == 1;
         return;
@@ -301,7 +362,8 @@ void pt_passes_got(struct pt_passes *passes, const struct pt_phase_span *wait)
     if (passes->depth != 1 || !open->pass.steps || open->pass.steps == open->pass.batches)
         end_pass(passes, open, wait->end_ns);
     else
-        open->batch = (struct pt_batch){.is_open = true, .is_delivered = true, .start_ns = wait->end_ns};
+        open->batch =
+            (struct pt_batch){.is_open = true, .is_delivered = true, .is_tail = true, .start_ns = wait->end_ns};
 }
 
 void pt_passes_validation_begin(struct pt_passes *passes, pt_i64 at_ns)

@@ -14,11 +14,19 @@ enum { PT_PASSES_OPEN = 16, PT_PASSES_NESTED = 8 };
 struct pt_batch {
     bool is_open;
     bool is_delivered; /* the wait for it brought one */
+    bool is_tail;      /* none: what its loop had asked for before the last one is trained with */
     pt_i64 start_ns;
     pt_i64 others_ns; /* of passes above it */
     pt_i64 lasted_ns; /* until the last thing that was done with it, without others */
-    pt_u64 backwards;
+    pt_u64 backwards, optimizer_steps, samples;
     pt_u64 steps_above, idle_above; /* batches of passes above it, meanwhile: with a backward, and without */
+    pt_i64 phase_ns[PT_N_PHASES];
+};
+
+/* Batches since the last step, which had no backward pass themselves. */
+struct pt_idle_batches {
+    pt_u64 n;
+    pt_i64 ns;
     pt_i64 phase_ns[PT_N_PHASES];
 };
 
@@ -29,6 +37,9 @@ struct pt_open_pass {
     pt_u64 iterator, loader;
     pt_u64 last_used;
     pt_u64 backwards, optimizer_steps, joined, batches_of_one;
+    struct pt_idle_batches fetched, called; /* nothing was done with them; a model was called */
+    pt_u64 ahead;                           /* of those that were only fetched, so far: no step had them */
+    pt_u64 only_fetched, samples_only_fetched;
     struct pt_pass pass;
     struct pt_batch batch;
 };
