@@ -90,6 +90,12 @@ class Process:
     def forward(self, ms=2, model=1, evaluates=False, place=None):
         self.phase("forward", ms, "Net", object=model, amount=evaluates, place=place)
 
+    def forward_with_forces(self):
+        """A derivative is what the model computes."""
+        with self.within("forward", "ForceField", object=1):
+            self.rest(1)
+            self.phase("backward", 1, "grad")
+
     def backward(self, ms=4):
         self.phase("backward", ms)
 

@@ -239,6 +239,26 @@ class Shapes(unittest.TestCase):
         training = self.check(16, 2, 2)
         self.assertEqual([(v["batches"], v["data"]) for v in training["validations"]], [(2, "Validation")] * 2)
 
+    def test_a_model_that_computes_derivatives(self):
+        train, val = self.p.loader(), self.p.loader("Validation", batches=2)
+        for _ in range(2):
+            for _ in train.iterate():
+                self.p.forward_with_forces()
+                self.p.backward()
+                self.p.step()
+            for _ in val.iterate():
+                self.p.forward_with_forces()
+        self.assertEqual(self.check(16, 2, 2)["accumulation"], 1)
+
+    def test_derivatives_in_validations_that_a_framework_names(self):
+        for _ in self.p.loader().iterate():
+            self.p.train()
+        with self.p.within("validation"):
+            for _ in self.p.loader("Validation", batches=2).iterate():
+                self.p.forward()
+                self.p.phase("backward", 1, "grad")  # by the loss, outside of the model
+        self.check(8, 1, 1)
+
     def evaluate(self, calls=8, model=1, place=None):
         for i in range(calls):
             self.p.forward(2, model, evaluates=True, place=None if i else place)

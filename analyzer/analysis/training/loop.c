@@ -52,10 +52,17 @@ void pt_loop_free(struct pt_loop *loop)
     free(loop);
 }
 
+/* What a model computes is a derivative: the forces of atoms, the terms of an equation. It does so in validations, too.
+ */
+static bool is_derivative(const struct pt_phase_span *phase)
+{
+    return phase->kind == PT_PHASE_backward && phase->is_in_forward && phase->name && !strcmp(phase->name, "grad");
+}
+
 static bool trains_here(struct pt_loop *loop, const struct pt_thread *thread, const struct pt_phase_span *phase)
 {
-    const bool is_sure = phase->kind == PT_PHASE_backward || phase->kind == PT_PHASE_optimizer_step ||
-                         phase->kind == PT_PHASE_train_step;
+    const bool is_sure = (phase->kind == PT_PHASE_backward && !is_derivative(phase)) ||
+                         phase->kind == PT_PHASE_optimizer_step || phase->kind == PT_PHASE_train_step;
     if (!loop->thread || (is_sure && !loop->thread_is_sure))
         loop->thread = thread;
     loop->thread_is_sure |= is_sure;
@@ -160,13 +167,14 @@ static void end_call(struct pt_loop *loop, const struct pt_phase_span *forward)
         close_evaluation(loop);
 }
 
-static void begin_of_training(struct pt_loop *loop, enum pt_phase kind, bool is_here)
+static void begin_of_training(struct pt_loop *loop, const struct pt_phase_span *phase, bool is_here)
 {
+    const enum pt_phase kind = phase->kind;
     const bool is_of_training = kind == PT_PHASE_loader_start || kind == PT_PHASE_data_wait ||
                                 kind == PT_PHASE_backward || kind == PT_PHASE_zero_grad ||
                                 kind == PT_PHASE_optimizer_step || kind == PT_PHASE_train_step ||
                                 kind == PT_PHASE_validation || kind == PT_PHASE_grad_scaling;
-    if (is_here && is_of_training)
+    if (is_here && is_of_training && !is_derivative(phase))
         close_evaluation(loop);
 }
 
@@ -194,7 +202,7 @@ static void note_time(struct pt_loop_results *results, enum pt_phase kind, pt_i6
 void pt_loop_begin(struct pt_loop *loop, const struct pt_thread *thread, const struct pt_phase_span *phase)
 {
     const bool is_here = trains_here(loop, thread, phase);
-    begin_of_training(loop, phase->kind, is_here);
+    begin_of_training(loop, phase, is_here);
     switch ((int)phase->kind) {
     case PT_PHASE_loader_start:
         pt_passes_restart(&loop->passes, phase->object, phase->start_ns);
@@ -350,7 +358,7 @@ static void end_here(struct pt_loop *loop, const struct pt_phase_span *phase)
             pt_passes_validation_end(&loop->passes, phase->end_ns);
         break;
     case PT_PHASE_backward:
-        if (!phase->is_inner)
+        if (!phase->is_inner && !is_derivative(phase))
             end_backward(loop);
         note(loop, phase);
         break;

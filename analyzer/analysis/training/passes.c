@@ -86,7 +86,7 @@ static void end_batch(struct pt_passes *passes, pt_u32 at, pt_i64 now_ns, bool i
     batch->is_open = false;
     const pt_i64 own_ns = is_cut ? batch->lasted_ns : now_ns - batch->start_ns - batch->others_ns;
     const pt_i64 ns = own_ns > 0 ? own_ns : 0;
-    const bool is_step = batch->is_delivered && batch->backwards && !open->is_phase;
+    const bool is_step = batch->is_delivered && batch->backwards && !open->is_phase && !open->is_inside;
     if (is_step)
         add_steps(passes, open, ns);
     else if (batch->is_delivered && !batch->is_tail)

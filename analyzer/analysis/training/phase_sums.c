@@ -109,6 +109,7 @@ static void find_outer(const struct pt_phase_thread *thread, struct pt_phase_spa
         const struct pt_phase_span *outer = &thread->open.items[i];
         phase->is_inner |= outer->kind == phase->kind;
         phase->is_inner_of_name |= outer->kind == phase->kind && outer->name == phase->name;
+        phase->is_in_forward |= outer->kind == PT_PHASE_forward;
     }
 }
 

@@ -23,6 +23,7 @@ struct pt_phase_span {
     pt_i64 inner_steps_ns; /* the same without functions that the user asked for: they are no part of a step */
     bool is_inner;         /* within one of the same kind */
     bool is_inner_of_name; /* and name */
+    bool is_in_forward;
     /* At its end: */
     pt_i64 end_ns;
     pt_u64 amount, made; /* made: the object that it made */
