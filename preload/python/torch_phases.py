@@ -93,14 +93,16 @@ def samples_in(batch, expected):
 def count_samples(batch, expected):
     n = length(batch)
     if n:
-        return n
+        return min(n, expected or n)
     inside = parts(batch)
-    n = next(filter(None, map(length, inside)), 0)
+    lengths = list(filter(None, map(length, inside)))
     size = len(batch) if type(batch) in (list, tuple) else 0
-    if n and not (size and size == expected != n):  # else a list of that many samples, which are tensors
-        return n
-    if size and size == expected:
-        return size
+    # A list of that many samples, which are tensors; or one part of many: the boxes of all images may come before the images.
+    some = lengths + [len(part) for part in inside if type(part) in (list, tuple)]
+    if expected and (size == expected or expected in some):
+        return expected
+    if lengths:
+        return next((n for n in some if not expected or n <= expected), expected)
     for part in inside:  # columns of samples, or stacked tensors in groups
         if type(part) in (list, tuple):
             n = next(filter(None, map(length, parts(part))), 0)
@@ -110,6 +112,8 @@ def count_samples(batch, expected):
 
 def expected_samples(iterator):
     sampler = iterator.__dict__.get("_index_sampler")
+    if type(sampler).__name__ == "_RepeatSampler":  # of ultralytics and timm: around what a loader has, so that it never ends
+        sampler = getattr(sampler, "__dict__", {}).get("sampler")
     size = getattr(sampler, "__dict__", {}).get("batch_size") if type(sampler).__name__ == "BatchSampler" else None
     return size if type(size) is int else 0
 

@@ -107,7 +107,9 @@ class Contents(unittest.TestCase):
 
     def test_samples_are_counted_in_each_kind_of_batch(self):
         expected = {"Tensors": [4, 4, 2], "Dicts": [4, 4, 2], "Nested": [4, 4, 2], "Images": [4, 4, 2], "Untouched": [4, 4, 2], "Arrays": [4, 4, 2],
-                    "Stream": [4, 1], "Ready": [3, 3], "Texts": [4, 4, 2]}
+                    "Stream": [4, 1], "Ready": [3, 3], "Texts": [4, 4, 2],
+                    # Workers collate these, so that only the batch and its loader say it.
+                    "Boxes": [4, 4, 2], "BoxesAlone": [4, 4, 4], "Names": [4, 4, 2], "One": [1] * 10, "Repeated": [4, 4, 2] * 2}
         self.assertEqual({label: self.amounts(label) for label in expected}, expected)
 
     def test_modules_in_a_data_set_are_no_forward(self):

@@ -46,6 +46,29 @@ class Inner(nn.Module):
         return self.inside(x)
 
 
+class _RepeatSampler:
+    """As timm and ultralytics have it."""
+    def __init__(self, sampler):
+        self.sampler = sampler
+
+    def __iter__(self):
+        while True:
+            yield from iter(self.sampler)
+
+
+def boxes_first(batch):
+    """Of five in each image."""
+    return {"batch_idx": torch.zeros(5 * len(batch)), "image": torch.stack(batch)}
+
+
+def repeat(data, n, **options):
+    loader = DataLoader(data, 4, num_workers=1, **options)
+    object.__setattr__(loader, "batch_sampler", _RepeatSampler(loader.batch_sampler))
+    batches = iter(loader)
+    for _ in range(n):
+        next(batches)
+
+
 def drain(data, **options):
     for _ in DataLoader(data, **{"batch_size": 4, **options}):
         pass
@@ -60,6 +83,11 @@ drain(kind_of("Arrays", lambda image, i: image.numpy()), collate_fn=numpy.stack)
 drain(kind_of("Texts", lambda image, i: str(i)))
 drain(Stream())
 drain(Ready(), batch_size=None)
+drain(kind_of("Boxes", lambda image, i: image), collate_fn=boxes_first, num_workers=1)
+drain(kind_of("BoxesAlone", lambda image, i: image), collate_fn=lambda batch: {"boxes": torch.zeros(5 * len(batch))}, num_workers=1)
+drain(kind_of("Names", lambda image, i: image), collate_fn=lambda batch: {"shape": torch.zeros(7), "names": ["x"] * len(batch)}, num_workers=1)
+drain(kind_of("One", lambda image, i: {"name": str(i), "image": image}), batch_size=1, collate_fn=lambda batch: batch[0], num_workers=1)
+repeat(kind_of("Repeated", lambda image, i: image), 6, collate_fn=boxes_first)
 
 model = Inner()
 file = io.BytesIO()
