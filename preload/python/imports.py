@@ -70,6 +70,7 @@ def make_local():
     class Local(_local):
         open = 0  # a bit for each phase that this thread is in, so that none is recorded inside itself
         steps = 0  # steps of optimizers that began
+        starts = False  # a loader, in its __iter__
         samples = 0  # in the batch that it put together last
         trains = 0  # calls of Keras' fit that it is in
         evaluated = 0  # id of the model that was called in evaluation mode last, and in no other mode since

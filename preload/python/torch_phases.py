@@ -140,20 +140,38 @@ def before_next(original, DATA_WAIT=DATA_WAIT, RAISED=RAISED, EXHAUSTED=EXHAUSTE
     return stand_before(original, __next__)
 
 
-def before_iter(original, LOADER_START=LOADER_START, RAISED=RAISED, begin=begin, end=end, began_pass=began_pass):
+def before_iter(original, LOADER_START=LOADER_START, RAISED=RAISED, begin=begin, end=end, local=local, began_pass=began_pass):
     def __iter__(self):
+        was = local.starts
         try:
+            local.starts = True
             begin(LOADER_START, self, type(self.__dict__.get("dataset")).__name__)
             iterator = original(self)
         except BaseException:
+            local.starts = was
             end(0, RAISED)
             raise
+        local.starts = was
         end(self.__dict__.get("num_workers", 0), 0, iterator)
         if began_pass:
             began_pass(iterator)
         return iterator
 
     return stand_before(original, __iter__)
+
+
+def before_start(original, LOADER_START=LOADER_START, begin=begin, end=end, local=local, began_pass=began_pass):
+    """Of an iterator's __init__ and _reset: a loader of the program may have an __iter__ of its own, which never comes to DataLoader's."""
+    def start(self, loader, *args, **kwargs):
+        original(self, loader, *args, **kwargs)
+        if local.starts or (args[0] if args else kwargs.get("first_iter")):  # _reset by an __init__
+            return
+        begin(LOADER_START, loader, type(loader.__dict__.get("dataset")).__name__)
+        end(self.__dict__.get("_num_workers", 0), 0, self)
+        if began_pass:
+            began_pass(self)
+
+    return stand_before(original, start)
 
 
 def before_fetch(original, WORKER_FETCH=WORKER_FETCH, RAISED=RAISED, EXHAUSTED=EXHAUSTED, begin=begin, end=end, local=local,
@@ -184,9 +202,16 @@ def patch_dataloader(module):
     Tensor = modules["torch"].Tensor
     base = module._BaseDataLoaderIter
     base.__next__ = before_next(base.__next__)
+    base.__init__ = before_start(base.__init__)
+    base._reset = before_start(base._reset)
     if "next" in base.__dict__:  # of Python 2, in PyTorch 1
         base.next = base.__next__
     module.DataLoader.__iter__ = before_iter(module.DataLoader.__iter__)
+
+
+def patch_stateful(module):
+    kind = module.StatefulDataLoader
+    kind.__iter__ = before_iter(kind.__iter__)
 
 
 def patch_fetch(module):
@@ -438,6 +463,7 @@ def patch_serialization(module):
 watch_for({
     "torch": None,
     "torch.utils.data.dataloader": patch_dataloader,
+    "torchdata.stateful_dataloader.stateful_dataloader": patch_stateful,
     "torch.utils.data._utils.fetch": patch_fetch,
     "torch.nn.modules.module": patch_module,
     "torch.autograd": patch_autograd,

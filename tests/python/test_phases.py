@@ -112,6 +112,11 @@ class Contents(unittest.TestCase):
                     "Boxes": [4, 4, 2], "BoxesAlone": [4, 4, 4], "Names": [4, 4, 2], "One": [1] * 10, "Repeated": [4, 4, 2] * 2}
         self.assertEqual({label: self.amounts(label) for label in expected}, expected)
 
+    def test_a_loader_that_starts_in_its_own_way_says_its_workers(self):
+        for label in "OwnFalse", "OwnTrue":
+            starts = [(phase.amount, phase.outcome) for phase in self.phases if phase.name == "loader_start" and phase.label == label]
+            self.assertEqual((starts, self.amounts(label)), ([(1, "done")] * 2, [4, 4, 2] * 2))
+
     def test_modules_in_a_data_set_are_no_forward(self):
         self.assertEqual([phase for phase in self.phases if phase.name != "worker_fetch" and "worker_fetch" in phase.parents], [])
 

@@ -69,6 +69,18 @@ def repeat(data, n, **options):
         next(batches)
 
 
+class OwnIter(DataLoader):
+    """As torchdata has it: it never comes to DataLoader's."""
+    kept = None
+
+    def __iter__(self):
+        if self.kept and self.persistent_workers:
+            self.kept._reset(self)
+        else:
+            self.kept = self._get_iterator()
+        return self.kept
+
+
 def drain(data, **options):
     for _ in DataLoader(data, **{"batch_size": 4, **options}):
         pass
@@ -88,6 +100,11 @@ drain(kind_of("BoxesAlone", lambda image, i: image), collate_fn=lambda batch: {"
 drain(kind_of("Names", lambda image, i: image), collate_fn=lambda batch: {"shape": torch.zeros(7), "names": ["x"] * len(batch)}, num_workers=1)
 drain(kind_of("One", lambda image, i: {"name": str(i), "image": image}), batch_size=1, collate_fn=lambda batch: batch[0], num_workers=1)
 repeat(kind_of("Repeated", lambda image, i: image), 6, collate_fn=boxes_first)
+for persistent in False, True:
+    loader = OwnIter(kind_of(f"Own{persistent}", lambda image, i: image), batch_size=4, num_workers=1, persistent_workers=persistent)
+    for _ in range(2):
+        for _ in loader:
+            pass
 
 model = Inner()
 file = io.BytesIO()
