@@ -68,15 +68,17 @@ def monitor(monitoring, frame_of):
     return True
 
 
-def around(original, label, begin=begin, end=end, FUNCTION=FUNCTION, RAISED=RAISED):
+def around(original, label, ours=Ours(begin=begin, end=end), FUNCTION=FUNCTION, RAISED=RAISED):
     def named_function(*args, **kwargs):
+        if not ours:
+            return original(*args, **kwargs)
         try:
-            begin(FUNCTION, original, label)
+            ours.begin(FUNCTION, original, label)
             result = original(*args, **kwargs)
         except BaseException:
-            end(0, RAISED)
+            ours.end(0, RAISED)
             raise
-        end()
+        ours.end()
         return result
 
     return stand_before(original, named_function)

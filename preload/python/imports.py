@@ -141,6 +141,19 @@ def stand_before(original, ours):
     return update_wrapper(ours, original)
 
 
+class Ours:
+    """What our functions in classes of the program need. Such a class may be sent to another process by value (cloudpickle: Ray, Spark,
+    joblib), where nothing of this is: there it is 0, and they only call what they stand before."""
+    __slots__ = "begin", "end", "local", "stepped"
+
+    def __init__(self, **held):
+        for name, value in held.items():
+            setattr(self, name, value)
+
+    def __reduce__(self):
+        return int, ()
+
+
 def ours_alone(code):
     """Dynamo never compiles this frame; what it calls, it does."""
     codes.append(code)

@@ -310,40 +310,48 @@ def patch_autograd(module):
 
 # ---- optimizers ----
 
-def before_step(original, compiling, OPTIMIZER_STEP=OPTIMIZER_STEP, RAISED=RAISED, begin=begin, end=end, local=local, stepped=stepped):
+def before_step(original, compiling, ours_of_step, OPTIMIZER_STEP=OPTIMIZER_STEP, RAISED=RAISED):
     bit = 1 << OPTIMIZER_STEP
 
     def step(*args, **kwargs):
         if compiling():  # not show_original: wrappers of schedulers would copy it, and Dynamo pass them over
             return original(*args, **kwargs)
+        if not ours_of_step:
+            return original(*args, **kwargs)
+        local = ours_of_step.local
         was = local.open
         if was & bit:
             return original(*args, **kwargs)
         try:
             local.open = was | bit
             local.steps += 1
-            begin(OPTIMIZER_STEP, args[0], type(args[0]).__name__)
+            ours_of_step.begin(OPTIMIZER_STEP, args[0], type(args[0]).__name__)
             result = original(*args, **kwargs)
         except BaseException:
             local.open = was
-            end(0, RAISED)
+            ours_of_step.end(0, RAISED)
             raise
         local.open = was
-        end()
-        if stepped:
-            stepped(args[0])
+        ours_of_step.end()
+        if ours_of_step.stepped:
+            ours_of_step.stepped(args[0])
         return result
 
     return stand_before(original, step)
 
 
 def is_before_step(function):
-    return "compiling" in getattr(getattr(function, "__code__", None), "co_freevars", ())
+    """False also of one that came from another process."""
+    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
+    return "ours_of_step" in names and bool(function.__closure__[names.index("ours_of_step")].cell_contents)
 
 
 def step_of(kind):
     if not is_before_step(kind.step):
-        kind.step = before_step(kind.step, getattr(getattr(modules["torch"], "compiler", None), "is_compiling", bool))
+        kind.step = before_step(kind.step, getattr(getattr(modules["torch"], "compiler", None), "is_compiling", bool), ours_of_step)
+
+
+ours_of_step = Ours(begin=begin, end=end, local=local, stepped=stepped)
 
 
 def patch_optimizer(module, step_of=step_of):

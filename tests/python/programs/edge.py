@@ -209,6 +209,18 @@ def pickled():
 
 
 @check
+def sent_by_value():
+    """A class of the script's, as Ray and Spark send it to processes that do not have it."""
+    Plain(model.parameters()).step()  # what torch puts before it, it does when the first optimizer is made
+    try:
+        from joblib.externals import cloudpickle
+        return pickle.loads(cloudpickle.dumps(Plain))(model.parameters()).step()
+    except ImportError:
+        cells = [cell.cell_contents for cell in Plain.step.__closure__]
+        return all(pickle.dumps(held) for held in cells if type(held) is not type(check))
+
+
+@check
 def loaders():
     data = TensorDataset(x)
     persistent = DataLoader(data, batch_size=2, num_workers=1, persistent_workers=True)
