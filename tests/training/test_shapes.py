@@ -47,6 +47,36 @@ class Shapes(unittest.TestCase):
             self.p.train("discriminator")
         self.assertEqual(self.check(8, 1, 0, 16)["accumulation"], 1)
 
+    def test_an_update_that_steps_its_optimizer_for_each_group_of_parameters(self):
+        for _ in self.p.loader().iterate():
+            self.p.forward()
+            self.p.backward()
+            for _ in range(6):
+                self.p.step()
+        self.assertEqual(self.check(8, 1)["accumulation"], 1)
+
+    def test_updates_in_groups_without_a_loader(self):
+        for _ in range(5):
+            self.p.forward()
+            self.p.backward()
+            for _ in range(3):
+                self.p.step()
+        self.check(5, None)
+
+    def test_one_gradient_for_two_optimizers(self):
+        for _ in self.p.loader().iterate():
+            self.p.forward()
+            self.p.backward()
+            self.p.step("encoder")
+            self.p.step("decoder")
+        self.check(8, 1, 0, 16)
+
+    def test_updates_whose_gradients_nobody_sees(self):
+        for _ in range(5):
+            self.p.forward()
+            self.p.step()
+        self.check(5, None)
+
     def test_no_loader(self):
         for _ in range(5):
             self.p.train()

@@ -33,7 +33,9 @@ struct pt_loop {
     pt_i64 starting_ns[PT_N_PHASES];
     pt_u32 stepping; /* optimizers */
     bool has_closure;
-    pt_u64 optimizers[MOST_OPTIMIZERS];
+    struct {
+        pt_u64 object, backwards; /* backwards: that had ended when it stepped last */
+    } optimizers[MOST_OPTIMIZERS];
     pt_u64 steps_when_compiled;
     pt_u64 backwards_before, optimizer_steps_before; /* the train_step that is open */
 };
@@ -71,14 +73,24 @@ static bool trains_here(struct pt_loop *loop, const struct pt_thread *thread, co
 
 /* ---- steps of optimizers ---- */
 
-static void count_optimizer(struct pt_loop *loop, pt_u64 optimizer)
+/* False for what is no update of its own: DeepSpeed steps one optimizer for each group of its parameters. Where no
+ * gradient was ever seen, each is one. */
+static bool is_update(struct pt_loop *loop, pt_u64 optimizer)
 {
-    const pt_u64 n = loop->results.optimizers;
-    for (pt_u64 i = 0; i < n; i++)
-        if (loop->optimizers[i] == optimizer)
-            return;
-    if (n < MOST_OPTIMIZERS)
-        loop->optimizers[loop->results.optimizers++] = optimizer;
+    const pt_u64 n = loop->results.optimizers, backwards = loop->results.backwards;
+    for (pt_u64 i = 0; i < n; i++) {
+        if (loop->optimizers[i].object != optimizer)
+            continue;
+        const bool is_new = !backwards || backwards != loop->optimizers[i].backwards;
+        loop->optimizers[i].backwards = backwards;
+        return is_new;
+    }
+    if (n < MOST_OPTIMIZERS) {
+        loop->optimizers[n].object = optimizer;
+        loop->optimizers[n].backwards = backwards;
+        loop->results.optimizers++;
+    }
+    return true;
 }
 
 /* Of several optimizers that take turns only one makes steps. */
@@ -287,14 +299,13 @@ static void end_optimizer_step(struct pt_loop *loop, const struct pt_phase_span 
 {
     struct pt_open_pass *top = pt_passes_top(&loop->passes);
     loop->stepping -= loop->stepping > 0;
-    if (phase->is_inner || phase->outcome != PT_PHASE_DONE)
+    if (phase->is_inner || phase->outcome != PT_PHASE_DONE || !is_update(loop, phase->object))
         return;
     loop->results.optimizer_steps++;
     if (top) {
         top->optimizer_steps++;
         top->batch.optimizer_steps++;
     }
-    count_optimizer(loop, phase->object);
     step_of_optimizer(loop, phase->object, phase->end_ns);
 }
 
@@ -311,7 +322,7 @@ static void end_train_step(struct pt_loop *loop, const struct pt_phase_span *pha
 
 static void end_grad_scaling(struct pt_loop *loop, const struct pt_phase_span *phase)
 {
-    if (phase->amount != 1 || phase->is_inner)
+    if (phase->amount != 1 || phase->is_inner || !is_update(loop, phase->object))
         return;
     loop->results.skipped_steps++;
     step_of_optimizer(loop, phase->object, phase->end_ns);
