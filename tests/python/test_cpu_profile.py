@@ -198,6 +198,15 @@ class CpuProfile(unittest.TestCase):
                 # Each pass has workers of its own.
                 self.assertEqual(len({row["pid"] for row in rows if row["phase"] == "worker_fetch"}), 2 * workers or 1, rows)
 
+    def test_code_that_is_compiled_is_of_that_phase(self):
+        able = [python for python in pythons.found() if subprocess.run([python.path, "-c", "import torch._dynamo"], capture_output=True, check=False).returncode == 0]
+        if not able:
+            self.skipTest("no Python here has a torch that compiles")
+        self.profile(able[-1], program=HERE / "programs/recompiles.py")
+        stage = json.loads(self.ask(PROFTRACE, "report", "--format", "json", self.run_folder))["stages"][0]
+        # Some twenty; their seconds are the machine's, and it may be busy.
+        self.assertGreaterEqual(sum(row["samples"] for row in stage["python_by_phase"] if row["phase"] == "compile"), 5)
+
     def without(self, call):
         """A program that runs another one in which a system call is refused."""
         program = self.folder / "without"

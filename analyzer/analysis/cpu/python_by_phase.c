@@ -35,21 +35,29 @@ struct sums {
 /* ---- phases ---- */
 
 static const struct {
-    const char *function, *file; /* file: a part of its path; NULL = any */
+    const char *function, *file; /* NULL = any; file: a part of its path */
     enum pt_phase phase;
 } stand_ins[] = {
     {"__next__", NULL, PT_PHASE_data_wait},
     {"__iter__", NULL, PT_PHASE_loader_start},
     {"fetch", NULL, PT_PHASE_worker_fetch},
+    {"_compile", "/_dynamo/", PT_PHASE_compile},
+    {NULL, "/_inductor/", PT_PHASE_compile},
     {"_call_impl", NULL, PT_PHASE_forward},
     {"_wrapped_call_impl", NULL, PT_PHASE_forward},
     {"__call__", "/torch/nn/", PT_PHASE_forward},
+    {"to", "/torch/nn/", PT_PHASE_transfer},
+    {"cuda", "/torch/nn/", PT_PHASE_transfer},
+    {"send_to_device", NULL, PT_PHASE_transfer},
+    {"move_data_to_device", NULL, PT_PHASE_transfer},
     {"backward", NULL, PT_PHASE_backward},
     {"grad", "/autograd/", PT_PHASE_backward},
     {"zero_grad", NULL, PT_PHASE_zero_grad},
+    {"inner", "/torch/_compile.py", PT_PHASE_zero_grad}, /* an optimizer's, from PyTorch 2.1 on */
     {"step", "/amp/", PT_PHASE_grad_scaling},
     {"step", NULL, PT_PHASE_optimizer_step},
     {"wrapper", "/optim/", PT_PHASE_optimizer_step},
+    {NULL, "/torch/distributed/", PT_PHASE_collective},
     {"save", NULL, PT_PHASE_checkpoint},
     {"load", NULL, PT_PHASE_checkpoint},
 };
@@ -69,7 +77,8 @@ static pt_u32 phase_of(const struct pt_cpu_function *function)
     const char *const dot = strrchr(function->name, '.');
     const char *const name = dot ? dot + 1 : function->name;
     for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
-        if (!strcmp(stand_ins[i].function, name) && (!stand_ins[i].file || strstr(function->file, stand_ins[i].file)))
+        if ((!stand_ins[i].function || !strcmp(stand_ins[i].function, name)) &&
+            (!stand_ins[i].file || strstr(function->file, stand_ins[i].file)))
             return stand_ins[i].phase;
     return 0;
 }
