@@ -31,10 +31,13 @@ def patch_ultralytics(module, LOADER_START=LOADER_START, DATA_WAIT=DATA_WAIT, EX
     """A loader that never ends: its iterator is read for as many batches as a pass has."""
     kind = module.InfiniteDataLoader
     original = kind.__iter__
+    began_pass = globals().get("began_pass")  # of window.py; not there before torch is
 
     def __iter__(self):
         begin(LOADER_START, self, type(self.__dict__.get("dataset")).__name__)
         end(self.__dict__.get("num_workers", 0), 0, self.__dict__.get("iterator"))
+        if began_pass:
+            began_pass(self.__dict__.get("iterator"))
         yield from original(self)
         begin(DATA_WAIT, self.__dict__.get("iterator"))
         end(0, EXHAUSTED)

@@ -54,6 +54,32 @@ def events_in(file):
 PHASE_OF = {"own:forward": "forward", "own:backward": "backward", "enumerate(DataLoader)": "data_wait", "Optimizer.step": "optimizer_step"}
 
 
+INFINITE = """
+from torch.utils.data import DataLoader
+
+class _RepeatSampler:
+    def __init__(self, sampler):
+        self.sampler = sampler
+
+    def __iter__(self):
+        while True:
+            yield from iter(self.sampler)
+
+class InfiniteDataLoader(DataLoader):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        object.__setattr__(self, "batch_sampler", _RepeatSampler(self.batch_sampler))
+        self.iterator = super().__iter__()
+
+    def __len__(self):
+        return len(self.batch_sampler.sampler)
+
+    def __iter__(self):
+        for _ in range(len(self)):
+            yield next(self.iterator)
+"""
+
+
 class Tracks:
     """The slices of a timeline by their threads."""
 
@@ -170,6 +196,22 @@ class Windows(unittest.TestCase):
                          ["epoch 1, steps 3 to 4", "validation after step 10", "validation after step 20", "epoch 3, steps 23 to 24", "validation after step 30"])
         # Of each epoch the ten operators that took longest; which those are is luck, for a training as small as this one.
         self.assertEqual(collections.Counter(row["epoch"] for row in run.stage()["operator_epochs"]), {1: 10, 3: 10})
+
+    def test_epochs_of_a_loader_that_never_ends(self):
+        """As in ultralytics, which reads one iterator for as many batches as an epoch has."""
+        with tempfile.TemporaryDirectory() as folder:
+            package = pathlib.Path(folder, "ultralytics/data")
+            package.mkdir(parents=True)
+            for file, text in (("../__init__.py", ""), ("__init__.py", ""), ("build.py", INFINITE)):
+                (package / file).write_text(text, encoding="utf-8")
+            run = self.run_one("epochs=1,3,active=2,repeat=0", "infinite", PYTHONPATH=folder)
+        self.assert_unnoticed(run)
+        self.assertEqual([window for window, _ in self.windows_of(run)], ["epoch 1, steps 3 to 4", "epoch 3, steps 23 to 24"])
+
+    def test_epochs_of_a_loader_that_starts_in_its_own_way(self):
+        run = self.run_one("epochs=2,active=2", "own_iter")
+        self.assert_unnoticed(run)
+        self.assertEqual([window for window, _ in self.windows_of(run)], ["epoch 2, steps 13 to 14"])
 
     def test_the_table_is_that_of_torch(self):
         """Calls and FLOPs are equal, times to the microsecond in which each event was written."""

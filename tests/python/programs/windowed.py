@@ -61,10 +61,22 @@ class Loss(torch.nn.CrossEntropyLoss):
         raise NotImplementedError  # a program may do so, as long as nobody asks
 
 
+class OwnIter(DataLoader):
+    """It never comes to DataLoader's, as torchdata's."""
+    def __iter__(self):
+        return self._get_iterator()
+
+
+Loader = OwnIter if "own_iter" in WANTED else DataLoader
+if "infinite" in WANTED:
+    from ultralytics.data.build import InfiniteDataLoader as Loader  # the test's own, of the shape of theirs
+
+train_loader = None
 criterion = Loss()  # a module that is never told of an evaluation
 for epoch in range(3):
     net.train()
-    for images, labels in DataLoader(data, batch_size=8):
+    train_loader = train_loader if "infinite" in WANTED and train_loader else Loader(data, batch_size=8)
+    for images, labels in train_loader:
         if "profiles_itself" in WANTED and steps == 12:
             own = own_profiler()
             own.__enter__()
