@@ -98,6 +98,7 @@ CASES = [
     case("slow_first_batches.py", needs_torch=True, remedy="persistent_workers"),
     Case("spawned_lists.py", "slow_first_batches", needs_torch=True, remedy="no lists of objects"),
     case("dataloader_cpu_bound.py", needs_torch=True),
+    Case("pinned_batches.py", "dataloader_cpu_bound", needs_torch=True, place=["python"]),
     case("dataloader_disk_bound.py", around.slow_device, needs_torch=True),
     case("command_of_each_sample.py", needs_torch=True, place=["python"], remedy="library"),
     Case("commands_in_workers.py", "command_of_each_sample", needs_torch=True, place=["python"], remedy="library"),

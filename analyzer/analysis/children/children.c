@@ -377,12 +377,19 @@ static void event(void *state, const struct pt_event *e)
  * without huge pages, copying the page tables takes a millisecond. */
 #define LARGE_BYTES (128u << 20)
 
+/* The rules about workers say what starting those costs. */
+static bool is_of_loader(const struct pt_children *children, const struct pt_children_stage *stage,
+                         const struct pt_process *child)
+{
+    return children->processes[child->parent->index].batches_received >= PT_MIN_BATCHES_FOR_LOADER ||
+           (stage->batches_of_loader >= PT_MIN_BATCHES_FOR_LOADER && children->processes[child->index].results);
+}
+
 static void add_fork(const struct pt_children *children, struct pt_children_stage *stage,
                      const struct pt_process *child)
 {
     const double ns = children->processes[child->index].fork_ns;
-    if (ns <= 0 || !child->parent ||
-        children->processes[child->parent->index].batches_received >= PT_MIN_BATCHES_FOR_LOADER)
+    if (ns <= 0 || !child->parent || is_of_loader(children, stage, child))
         return;
     stage->forks_of_all++;
     if (child->parent->max_rss_bytes < LARGE_BYTES)
@@ -394,14 +401,30 @@ static void add_fork(const struct pt_children *children, struct pt_children_stag
         stage->forks.rss_bytes = child->parent->max_rss_bytes;
 }
 
+/* With pin_memory=True a thread of PyTorch's takes them from the workers, and the main thread from that one: of what
+ * the main thread reads alone, a training on a GPU would have no workers that feed it, and no finding about them. */
+static void add_batches(struct pt_children *children, const struct pt_profile *profile)
+{
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        children->stages[pt_profile_stage_of(profile, process)].batches_received +=
+            children->processes[process->index].batches_received;
+    }
+    for (pt_u32 i = 0; i < profile->stages.n; i++) {
+        struct pt_children_stage *stage = &children->stages[i];
+        stage->batches_of_loader = (pt_u64)pt_stage_number_or_0(profile, i, "training.batches_of_workers.count");
+        if (stage->batches_of_loader > stage->batches_received)
+            stage->batches_received = stage->batches_of_loader;
+    }
+}
+
 static void finish(void *state, struct pt_profile *profile)
 {
     struct pt_children *children = state;
+    add_batches(children, profile);
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
-        struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(profile, process)];
-        stage->batches_received += children->processes[process->index].batches_received;
-        add_fork(children, stage, process);
+        add_fork(children, &children->stages[pt_profile_stage_of(profile, process)], process);
     }
     for (pt_u32 stage = 0; stage < profile->stages.n; stage++)
         pt_children_results(children, stage);

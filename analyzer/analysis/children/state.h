@@ -47,8 +47,9 @@ struct pt_children_stage {
     struct pt_time_union wait, with_forks;
     struct pt_split_time child; /* waits for commands */
     pt_u64 batches_received, child_waits;
-    pt_i64 concurrent_ns; /* of child: more than one child ran */
-    pt_i64 unknown_ns;    /* for commands of which there is no trace */
+    pt_u64 batches_of_loader; /* that came from workers, by phases: whichever thread took them */
+    pt_i64 concurrent_ns;     /* of child: more than one child ran */
+    pt_i64 unknown_ns;        /* for commands of which there is no trace */
     pt_u64 forks_of_all;
     struct { /* of large processes that do not take data from their workers */
         pt_u64 n, rss_bytes;

@@ -50,6 +50,7 @@ struct pt_loop_results {
     pt_u64 batches_of_one;     /* of one sample */
     pt_u64 exhausted;          /* epochs that ended so */
     pt_u32 workers;            /* of the loader of an epoch, at most */
+    pt_u64 batches_of_workers; /* delivered in any pass, by a loader with workers */
     const char *data;          /* of the last epoch; NULL = unknown */
     bool has_forward;
     pt_u64 backwards, optimizer_steps, skipped_steps, optimizers;

@@ -225,6 +225,7 @@ static void count_pass(struct pt_passes *passes, struct pt_open_pass *open)
     pass->kind = kind_of(open);
     if (pass->kind == PT_PASS_VALIDATION && is_look(open))
         return;
+    results->batches_of_workers += pass->workers ? pass->batches : 0;
     results->pass_ns[pass->kind] += pass->ns;
     if (pass->kind != PT_PASS_VALIDATION) {
         results->train_ns += pass->ns;

@@ -219,6 +219,17 @@ static bool only_calls(const struct pt_trainings *results, pt_u32 stage)
     return calls && !learns;
 }
 
+/* Whether it trains or not. */
+static void set_batches_of_workers(const struct pt_trainings *results, pt_u32 stage)
+{
+    pt_u64 batches = 0;
+    for (pt_u32 i = 0; i < results->n_loops; i++)
+        if (pt_profile_stage_of(results->profile, results->loops[i].process) == stage)
+            batches += results->loops[i].batches_of_workers;
+    pt_metrics_set(&results->profile->metrics, pt_scope_stage(stage), "training.batches_of_workers.count",
+                   pt_integer(batches));
+}
+
 static void set_unknown(struct pt_metrics *metrics, struct pt_scope scope, bool only_calls)
 {
     static const char reason[] = "no training step was seen in phases";
@@ -243,6 +254,7 @@ static void set_stage(const struct pt_trainings *results, pt_u32 stage)
         pt_metrics_set(metrics, scope, "training.samples_per_s", samples_per_s(&world));
     } else
         set_unknown(metrics, scope, only_calls(results, stage));
+    set_batches_of_workers(results, stage);
     set_collector(results, stage);
     pt_training_imports(results->profile, results->sums, stage);
     pt_training_phase_tables(results, stage);
