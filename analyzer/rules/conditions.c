@@ -42,9 +42,10 @@ bool pt_maps_data(const struct pt_profile *profile, const struct pt_finding *fin
 enum { FEWEST_MESSAGES = 10, MESSAGES_OF_TWO_PIECES = 4 };
 #define LONG_WAIT_S 1.0
 
-/* Shares of the workers' lives, in percent. */
+/* Shares of the workers' lives, in percent; seconds of the main process, and of all of their lives. */
 struct worker_shares {
-    double wait_s, start_s, wall_percent, feeds, workers, at_once, cpus, busy, file, fault, cpu, queue, other;
+    double wait_s, start_s, total_s, lived_s, wall_percent, feeds, workers, at_once, cpus, busy, file, fault, cpu,
+        queue, other;
 };
 
 /* As if the workers had not lived while other programs had the CPUs that they queued for. */
@@ -72,6 +73,9 @@ static struct worker_shares shares_of(const struct pt_profile *profile, const st
     const struct worker_shares shares = {
         .wait_s = wait_s,
         .start_s = pt_finding_number_or_0(finding, metrics, "helpers.start_s"),
+        .total_s = pt_finding_number(finding, metrics, "helpers.total_s"),
+        .lived_s = 100 * pt_finding_number(finding, metrics, "helpers.busy_s") /
+                   pt_finding_number(finding, metrics, "helpers.busy_percent"),
         .wall_percent = wall_s > 0 ? 100 * wait_s / wall_s : 0,
         .feeds = pt_finding_number(finding, metrics, "helpers.feed.calls"),
         .workers = pt_finding_number(finding, metrics, "helpers.workers.count"),
@@ -109,6 +113,15 @@ static bool are_uneven(const struct pt_profile *profile, const struct pt_finding
                pt_finding_number(finding, metrics, "helpers.imbalance.most_s") / 3;
 }
 
+/* They live, but neither compute nor wait for anything outside: they start, queue for a CPU, and end; or they are
+ * ahead of the main process and wait for work: then what starting them took is little beside what they have done. */
+static bool cost_more_than_they_do(const struct worker_shares *shares)
+{
+    const double does_percent = shares->cpu + shares->file + shares->fault + shares->other;
+    return shares->at_once > 2 * shares->cpus && does_percent < 50 &&
+           !(shares->total_s <= shares->lived_s * does_percent / 100);
+}
+
 static double disk_of(const struct worker_shares *shares)
 {
     return shares->file + shares->fault;
@@ -119,8 +132,7 @@ enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, c
     const struct worker_shares shares = shares_of(profile, finding);
     if (!feed_the_main_process(&shares))
         return PT_WORKERS_FINE;
-    /* They live, but neither compute nor wait for anything outside: they start, queue for a CPU, and end. */
-    if (shares.at_once > 2 * shares.cpus && shares.cpu + shares.file + shares.fault + shares.other < 50)
+    if (cost_more_than_they_do(&shares))
         return PT_WORKERS_TOO_MANY;
     if (!(shares.wall_percent >= 5))
         return PT_WORKERS_FINE;
