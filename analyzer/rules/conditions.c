@@ -122,9 +122,12 @@ static bool cost_more_than_they_do(const struct worker_shares *shares)
            !(shares->total_s <= shares->lived_s * does_percent / 100);
 }
 
+/* In calls about files and in faults, but on no CPU: what is in memory already is copied, and its disk is idle. */
 static double disk_of(const struct worker_shares *shares)
 {
-    return shares->file + shares->fault;
+    const double queue = isnan(shares->queue) ? 0 : shares->queue;
+    const double asleep = fmax(shares->busy - shares->cpu - queue, 0);
+    return isnan(shares->cpu) ? shares->file + shares->fault : fmin(shares->file + shares->fault, asleep);
 }
 
 enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, const struct pt_finding *finding)
