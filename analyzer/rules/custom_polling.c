@@ -6,18 +6,19 @@
 #include <string.h>
 
 #include "custom.h"
+#include "facts/python/frames.h"
 #include "finding_stacks.h"
 
 /* CPython's Popen.wait(timeout) sleeps for up to 50 ms between two looks. */
 static bool is_wait_for_child(const struct pt_stack_frame *frame)
 {
-    return frame->flags & PT_FRAME_IS_NAMED && !strcmp(frame->function, "Popen._wait");
+    return pt_python_is_function(frame, "/subprocess.py", "Popen._wait");
 }
 
 /* asyncio's: what sleeps below it keeps all other coroutines from running. */
 static bool is_event_loop(const struct pt_stack_frame *frame)
 {
-    return frame->flags & PT_FRAME_IS_NAMED && !strcmp(frame->function, "BaseEventLoop._run_once");
+    return pt_python_is_function(frame, "/asyncio/base_events.py", "BaseEventLoop._run_once");
 }
 
 /* PyTorch's own wait until all ranks are there: nobody else can change how it looks for them. */

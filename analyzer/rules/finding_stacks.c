@@ -144,8 +144,10 @@ static bool hands_over(const struct pt_stack *stack)
 /* A process that was forked for the work has the frames of whoever forked it around its own. */
 static bool is_of_worker(const struct pt_stack *stack)
 {
-    static const char *const begins[] = {"BaseProcess._bootstrap", NULL};
-    return calls(stack, stack->n, begins);
+    for (pt_u32 i = 0; i < stack->n; i++)
+        if (pt_python_is_function(&stack->frames[i], "/multiprocessing/process.py", "BaseProcess._bootstrap"))
+            return true;
+    return false;
 }
 
 /* A line of the program's own that hands over: a pool's helper threads, which do it for the main thread, have none. */

@@ -42,11 +42,26 @@ static bool is_for(const char *rules, const char *rule)
     return false;
 }
 
+/* What tells a method of remedies.def where functions have names without their class, before Python 3.11. Of all that
+ * is in the file of data sets, TensorDataset alone goes through a generator. */
+static bool is_old_name(const struct pt_stack_frame *frame, const char *patterns)
+{
+    static const struct {
+        const char *method, *file, *name;
+    } names[] = {{"BaseEventLoop._run_once", "/asyncio/base_events.py", "_run_once"},
+                 {"TensorDataset.__getitem__", "/torch/utils/data/dataset.py", "<genexpr>"}};
+    for (size_t i = 0; frame->flags & PT_FRAME_OF_PYTHON && i < sizeof names / sizeof *names; i++)
+        if (strstr(patterns, names[i].method) && !strcmp(frame->function, names[i].name) && frame->file &&
+            strstr(frame->file, names[i].file))
+            return true;
+    return false;
+}
+
 static bool is_in_stack(const struct pt_finding_stack *stack, const char *patterns)
 {
     for (pt_u32 i = 0; i < stack->n; i++) {
         const struct pt_stack_frame *frame = &stack->frames[i];
-        if ((frame->flags & PT_FRAME_IS_NAMED && has_any(frame->function, patterns)) ||
+        if ((frame->flags & PT_FRAME_IS_NAMED && has_any(frame->function, patterns)) || is_old_name(frame, patterns) ||
             (frame->module && has_any(pt_base_name(frame->module), patterns)))
             return true;
     }

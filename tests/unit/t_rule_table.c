@@ -86,6 +86,14 @@ static bool set_of_caller(struct pt_profile *profile, const char *name, double v
         static const struct pt_stack_frame cell = {
             .function = "LSTMCell.forward", .file = "/lib/torch/nn/modules/rnn.py", .flags = PT_FRAME_OF_PYTHON};
         pt_stacks_add(&profile->stacks, 0, &cell, 1)->cost[PT_STACK_FORWARD_S] = value;
+    } else if (!strcmp(name, "old_cell.forward_s") || !strcmp(name, "old_layer.forward_s")) {
+        const struct pt_stack_frame operation = {.function = strstr(name, "cell") ? "at::_ops::lstm_cell::call"
+                                                                                  : "at::_ops::lstm_input::call",
+                                                 .flags = PT_FRAME_IS_NAMED};
+        static const struct pt_stack_frame forward = {
+            .function = "forward", .file = "/lib/torch/nn/modules/rnn.py", .flags = PT_FRAME_OF_PYTHON};
+        pt_stacks_add(&profile->stacks, 0, (const struct pt_stack_frame[]){operation, forward}, 2)
+            ->cost[PT_STACK_FORWARD_S] = value;
     } else if (!strcmp(name, "caller.backward_s"))
         profile->stacks.items[0].cost[PT_STACK_BACKWARD_S] = value;
     else
@@ -154,6 +162,10 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
         {"line.plain_s", NULL, NULL, PT_STACK_TRAINING_S},
         {"line.filters_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
         {"line.written_s", "NumpyBlock._get_values_for_csv", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
+        {"line.old_rows_s", "__setitem__", "/lib/pandas/core/indexing.py", PT_STACK_STEPS_S},
+        {"line.old_queries_s", "query", "/lib/pandas/core/frame.py", PT_STACK_TRAINING_S},
+        {"line.old_gzip_s", "write", "/lib/python3.9/gzip.py", PT_STACK_STEPS_S},
+        {"line.other_writes_s", "write", "/lib/python3.9/codecs.py", PT_STACK_STEPS_S},
         {"line.rows_s", "DataFrame.iterrows", "/lib/pandas/core/frame.py", PT_STACK_STEPS_S},
         {"line.commands_s", "Popen.communicate", "/lib/python3.11/subprocess.py", PT_STACK_WORKER_S},
         {"line.decodes_s", "decode", NULL, PT_STACK_WORKER_S},
@@ -222,21 +234,33 @@ static bool set_of_optimizer(struct pt_profile *profile, const char *name, doubl
     return true;
 }
 
-/* Seconds in which workers of a loader make batches, of a stream or of a list. True = that was no metric. */
+/* Seconds in which workers of a loader make batches, of a stream or of a list; before Python 3.11 no name has a class.
+ * True = that was no metric. */
 static bool set_of_fetcher(struct pt_profile *profile, const char *name, double value)
 {
-    static const char file[] = "/lib/torch/utils/data/_utils/fetch.py";
-    static const struct pt_stack_frame stream = {
-        .function = "_IterableDatasetFetcher.fetch", .file = file, .flags = PT_FRAME_OF_PYTHON | PT_FRAME_SERVES};
-    static const struct pt_stack_frame list = {
-        .function = "_MapDatasetFetcher.fetch", .file = file, .flags = PT_FRAME_OF_PYTHON | PT_FRAME_SERVES};
-    const bool is_stream = !strcmp(name, "fetcher.stream_s");
-    if (!is_stream && strcmp(name, "fetcher.list_s") != 0)
-        return false;
-    struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, is_stream ? &stream : &list, 1);
-    stack->part = PT_STACK_ANY_PART;
-    stack->cost[PT_STACK_WORKER_S] = value;
-    return true;
+    static const char file[] = "/lib/torch/utils/data/_utils/fetch.py", own[] = "/app/train.py";
+    static const struct {
+        const char *metric;
+        const char *frames[2][2];
+    } fetchers[] = {{"fetcher.stream_s", {{"_IterableDatasetFetcher.fetch", file}}},
+                    {"fetcher.list_s", {{"_MapDatasetFetcher.fetch", file}}},
+                    {"fetcher.old_stream_s", {{"__iter__", own}, {"fetch", file}}},
+                    {"fetcher.old_list_s", {{"<listcomp>", file}, {"fetch", file}}}};
+    for (size_t i = 0; i < sizeof fetchers / sizeof *fetchers; i++) {
+        if (strcmp(name, fetchers[i].metric) != 0)
+            continue;
+        struct pt_stack_frame frames[2];
+        pt_u32 n = 0;
+        for (; n < 2 && fetchers[i].frames[n][0]; n++)
+            frames[n] = (struct pt_stack_frame){.function = fetchers[i].frames[n][0],
+                                                .file = fetchers[i].frames[n][1],
+                                                .flags = PT_FRAME_OF_PYTHON | PT_FRAME_SERVES};
+        struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, frames, n);
+        stack->part = PT_STACK_ANY_PART;
+        stack->cost[PT_STACK_WORKER_S] = value;
+        return true;
+    }
+    return false;
 }
 
 /* A function of Python that reads a file of 1 MB, called by another one. True = that was no metric. */

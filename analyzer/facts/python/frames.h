@@ -38,6 +38,10 @@ size_t pt_python_named_length(const char *function);
 /* Whether a function is another one, or such a part of it. */
 bool pt_python_is_part_of(const char *function, const char *whole);
 
+/* Whether a frame of Python is of such a function, in a file with `file` in its path: the end of its name is `name`.
+ * The name of a method has its class only since Python 3.11: for "Popen._wait", "_wait" of that file will do. */
+bool pt_python_is_function(const struct pt_stack_frame *frame, const char *file, const char *name);
+
 /* "data.py:41 Set.load", as every table and finding names a place in Python: the file comes first, that is where the
  * user goes. */
 const char *pt_python_place_text(struct pt_metrics *metrics, const char *file, pt_u32 line, const char *function);

@@ -66,10 +66,15 @@ static void add_reference_blas(const struct pt_stack *stack, double sums[PT_LINE
 
 static bool scans_tables(const struct pt_stack *stack)
 {
-    static const struct pt_code_pattern tables[] = {
-        {"/pandas/", "_getitem_bool_array"}, {"/pandas/", "comparison_op"}, {"/pandas/", "_get_rows_with_mask"},
-        {"/pandas/", "logical_op"},          {"/pandas/", "_get_values"},   {"/pandas/", "isin"},
-        {"/pandas/", "DataFrame.query"},     {"/pandas/", "_getbool_axis"}, {NULL, NULL}};
+    static const struct pt_code_pattern tables[] = {{"/pandas/", "_getitem_bool_array"},
+                                                    {"/pandas/", "comparison_op"},
+                                                    {"/pandas/", "_get_rows_with_mask"},
+                                                    {"/pandas/", "logical_op"},
+                                                    {"/pandas/", "_get_values"},
+                                                    {"/pandas/", "isin"},
+                                                    {"/pandas/core/frame.py", "DataFrame.query"},
+                                                    {"/pandas/", "_getbool_axis"},
+                                                    {NULL, NULL}};
     return pt_line_calls(stack, tables);
 }
 

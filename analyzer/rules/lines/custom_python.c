@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/python/frames.h"
 #include "rules/custom.h"
 #include "rules/general.h"
 #include "own_lines.h"
@@ -101,14 +102,14 @@ struct loops {
 static bool makes_rows(const struct pt_stack_frame *frame)
 {
     return is_in(frame, "/pandas/core/frame.py", "iterrows") ||
-           is_in(frame, "/pandas/core/apply.py", "FrameColumnApply.series_generator");
+           pt_python_is_function(frame, "/pandas/core/apply.py", "FrameColumnApply.series_generator");
 }
 
 /* By labels, as df.loc[i, "a"] = x. Whole columns, and rows that a mask chooses, go that way, too, but their time is
  * in native code. */
 static bool sets_cell(const struct pt_stack_frame *frame)
 {
-    return is_in(frame, "/pandas/core/indexing.py", "Indexer.__setitem__");
+    return pt_python_is_function(frame, "/pandas/core/indexing.py", "Indexer.__setitem__");
 }
 
 static bool takes_row(const struct pt_stack_frame *frame)
@@ -125,15 +126,15 @@ static bool is_in_python(const struct pt_stack *stack)
  */
 static bool asks_for_rows(const struct pt_stack_frame *frame)
 {
-    return is_in(frame, "/pandas/core/apply.py", "FrameApply.apply_series_generator");
+    return pt_python_is_function(frame, "/pandas/core/apply.py", "FrameApply.apply_series_generator");
 }
 
 /* Each row is a Series; so is a column, of which nobody takes single values in such a number. */
 static bool takes_value(const struct pt_stack_frame *frame)
 {
-    return is_in(frame, "/pandas/core/series.py", "Series.__getitem__") ||
-           is_in(frame, "/pandas/core/series.py", "Series._get_value") ||
-           is_in(frame, "/pandas/core/generic.py", "NDFrame.__getattr__");
+    return pt_python_is_function(frame, "/pandas/core/series.py", "Series.__getitem__") ||
+           pt_python_is_function(frame, "/pandas/core/series.py", "Series._get_value") ||
+           pt_python_is_function(frame, "/pandas/core/generic.py", "NDFrame.__getattr__");
 }
 
 static bool is_own(const struct pt_stack_frame *frame)

@@ -24,14 +24,19 @@ struct computed {
 #define LEAST_BESIDE_SOME 2
 #define LEAST_OF_CELLS (1.0 / 3) /* as remedies.def asks for */
 
-/* Called once for each step of a sequence: nn.LSTM, nn.GRU and nn.RNN do all of them at once. */
+/* Called once for each step of a sequence: nn.LSTM, nn.GRU and nn.RNN do all of them at once. Before Python 3.11 the
+ * method of a cell is called "forward", as theirs is in the same file: there the operation tells. */
 static bool is_in_cell(const struct pt_stack *stack)
 {
-    static const char *const cells[] = {"LSTMCell.forward", "GRUCell.forward", "RNNCell.forward"};
-    for (pt_u32 i = 0; i < stack->n; i++)
-        for (size_t j = 0; stack->frames[i].flags & PT_FRAME_OF_PYTHON && j < sizeof cells / sizeof *cells; j++)
-            if (!strcmp(stack->frames[i].function, cells[j]))
+    static const char *const methods[] = {"LSTMCell.forward", "GRUCell.forward", "RNNCell.forward", NULL};
+    static const char *const operations[] = {"::lstm_cell", "::gru_cell", "::rnn_tanh_cell", "::rnn_relu_cell", NULL};
+    for (pt_u32 i = 0; i < stack->n; i++) {
+        const bool is_method = stack->frames[i].flags & PT_FRAME_OF_PYTHON;
+        const char *function = stack->frames[i].function;
+        for (const char *const *name = is_method ? methods : operations; *name; name++)
+            if (is_method ? !strcmp(function, *name) : strstr(function, *name) != NULL)
                 return true;
+    }
     return false;
 }
 

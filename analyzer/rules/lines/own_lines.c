@@ -52,18 +52,12 @@ void pt_finding_is_of_line(struct pt_finding *finding, const struct pt_own_line 
 
 /* Of Python's functions, which all have a name, it is the end: get_values_for_csv writes a table, _get_values takes
  * rows of one. */
-static bool is_named(const struct pt_stack_frame *frame, const char *name)
-{
-    if (!(frame->flags & PT_FRAME_OF_PYTHON))
-        return strstr(frame->function, name);
-    const size_t n = strlen(frame->function), m = strlen(name);
-    return n >= m && !strcmp(frame->function + n - m, name);
-}
-
 static bool is_like(const struct pt_stack_frame *frame, const struct pt_code_pattern *pattern)
 {
-    const char *file = frame->flags & PT_FRAME_OF_PYTHON ? frame->file : frame->module;
-    return is_named(frame, pattern->function) && (!pattern->file || (file && strstr(file, pattern->file)));
+    if (frame->flags & PT_FRAME_OF_PYTHON)
+        return pt_python_is_function(frame, pattern->file ? pattern->file : "", pattern->function);
+    return strstr(frame->function, pattern->function) &&
+           (!pattern->file || (frame->module && strstr(frame->module, pattern->file)));
 }
 
 bool pt_line_calls(const struct pt_stack *stack, const struct pt_code_pattern *patterns)

@@ -34,7 +34,8 @@ void pt_finding_is_of_line(struct pt_finding *finding, const struct pt_own_line 
 const struct pt_stack_frame *pt_line_frame(const struct pt_stack *stack);
 
 /* Parts of the names of a native function and of its library; of Python the end of a function's name, and a part of its
- * file's; NULL = any. A list of them is closed by one without function. */
+ * file's; NULL = any. A list of them is closed by one without function. A name with a class needs a file: before Python
+ * 3.11 functions have names without, and "write" is many. */
 struct pt_code_pattern {
     const char *file, *function;
 };

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a finding says to do, and what it is called, by what was seen of the program: an advice that does nothing there
+ * is worse than none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "rules/rule.h"
+
+struct world {
+    struct pt_session session;
+    struct pt_process process;
+    struct pt_process *processes[1];
+    struct pt_profile profile;
+    struct pt_findings findings;
+};
+
+/* One stage of one process that ran for ten seconds. */
+static struct world *new_world(void)
+{
+    struct world *w = calloc(1, sizeof *w);
+    w->processes[0] = &w->process;
+    w->process.session = &w->session;
+    w->process.end_ns = 10000000000;
+    w->process.stage = "train";
+    w->session.duration_ns = w->process.end_ns;
+    w->session.processes = w->processes;
+    w->session.n_processes = 1;
+    w->profile.session = &w->session;
+    pt_stages_build(&w->profile.stages, &w->session, NULL);
+    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "capture.total", pt_integer(5));
+    return w;
+}
+
+static void free_world(struct world *w)
+{
+    pt_findings_free(&w->findings);
+    pt_profile_free(&w->profile);
+    free(w);
+}
+
+static void set(struct world *w, const char *metric, double number)
+{
+    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), metric, pt_real(number));
+}
+
+static const struct pt_finding *judged(struct world *w, const char *rule)
+{
+    pt_judge(&w->profile, &w->findings);
+    for (size_t i = 0; i < w->findings.n; i++)
+        if (!strcmp(w->findings.items[i].rule, rule))
+            return &w->findings.items[i];
+    fail_msg("%s does not fire", rule);
+    return NULL;
+}
+
+/* Seconds of a function of a library that the program's own code has called. */
+static struct pt_stack *add_call(struct world *w, const char *function, const char *file, pt_u32 part,
+                                 enum pt_stack_cost cost, double s)
+{
+    const struct pt_stack_frame frames[] = {
+        {.function = function, .file = file, .flags = PT_FRAME_IS_NAMED | PT_FRAME_OF_PYTHON | PT_FRAME_SERVES},
+        {.function = "main", .file = "/app/train.py", .line = 7, .flags = PT_FRAME_IS_NAMED | PT_FRAME_OF_PYTHON}};
+    struct pt_stack *stack = pt_stacks_add(&w->profile.stacks, 0, frames, 2);
+    stack->part = part;
+    stack->cost[cost] = s;
+    return stack;
+}
+
+/* Before Python 3.11 the name of a function does not have its class. */
+static void who_polls_is_known_by_names_without_a_class(void **state)
+{
+    static const struct {
+        const char *function, *file, *title;
+    } cases[] = {{"Popen._wait", "/lib/python3.11/subprocess.py", "waits for a process"},
+                 {"_wait", "/lib/python3.9/subprocess.py", "waits for a process"},
+                 {"_wait", "/lib/python3.9/queues.py", "A loop sleeps"},
+                 {"BaseEventLoop._run_once", "/lib/python3.11/asyncio/base_events.py", "event loop"},
+                 {"_run_once", "/lib/python3.9/asyncio/base_events.py", "event loop"},
+                 {"_run_once", "/lib/python3.9/scheduler.py", "A loop sleeps"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world *w = new_world();
+        set(w, "sleep.short.calls", 80);
+        set(w, "sleep.short.cost_s", 4);
+        add_call(w, cases[i].function, cases[i].file, PT_PART_sleep, PT_STACK_MAINS_CALL_S, 4);
+        const char *title = judged(w, "sleep_polling")->title;
+        if (!strstr(title, cases[i].title))
+            fail_msg("%s of %s: %s", cases[i].function, cases[i].file, title);
+        free_world(w);
+    }
+}
+
+static void a_data_set_in_memory_is_known_by_names_without_a_class(void **state)
+{
+    static const struct {
+        const char *function, *file;
+        bool is_in_memory;
+    } cases[] = {{"TensorDataset.__getitem__", "/lib/torch/utils/data/dataset.py", true},
+                 {"<genexpr>", "/lib/torch/utils/data/dataset.py", true},
+                 {"__getitem__", "/lib/torch/utils/data/dataset.py", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world *w = new_world();
+        set(w, "training.waits.cost_s", 4);
+        set(w, "training.waits_percent", 40);
+        set(w, "training.workers.count", 2);
+        add_call(w, cases[i].function, cases[i].file, PT_PART_file_read, PT_STACK_WORKER_S, 4);
+        const char *remedy = judged(w, "steps_wait_for_data")->remedy;
+        assert_int_equal(strstr(remedy, "take whole batches") != NULL, cases[i].is_in_memory);
+        free_world(w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_polls_is_known_by_names_without_a_class),
+        cmocka_unit_test(a_data_set_in_memory_is_known_by_names_without_a_class),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
