@@ -3,11 +3,24 @@
  * Owns: the rule about trainings that compute in double precision. Threads: one. Never: judges a program that trains
  * nothing: there it may be what is asked for.
  */
+#include <string.h>
+
 #include "rules/custom.h"
 #include "rules/general.h"
 #include "own_lines.h"
 
 enum { KNOWN, SINGLE, OPERATIONS };
+
+/* What NumPy and scikit-learn compute for a metric is in float64, whatever the model is in, and multiplies by the same
+ * functions. Who has called those of OpenBLAS is often not found: then by which file of Python it was. */
+static bool is_of_torch(const struct pt_stack *stack)
+{
+    pt_u32 i = 0;
+    for (; i < stack->n && !(stack->frames[i].flags & PT_FRAME_OF_PYTHON); i++)
+        if (stack->frames[i].module && strstr(stack->frames[i].module, "libtorch"))
+            return true;
+    return i < stack->n && stack->frames[i].file && strstr(stack->frames[i].file, "-packages/torch/");
+}
 
 /* What multiplies matrices and vectors, of any BLAS; and the loops over elements that PyTorch names. */
 static bool is_double(const struct pt_stack *stack)
@@ -28,8 +41,10 @@ static bool is_single(const struct pt_stack *stack)
 static void add_precision(const struct pt_stack *stack, double sums[PT_LINE_SUMS])
 {
     const double s = stack->cost[PT_STACK_TRAINING_S];
-    sums[KNOWN] += s > 0 && is_double(stack) ? s : 0;
-    sums[SINGLE] += s > 0 && is_single(stack) ? s : 0;
+    if (!(s > 0) || !is_of_torch(stack))
+        return;
+    sums[KNOWN] += is_double(stack) ? s : 0;
+    sums[SINGLE] += is_single(stack) ? s : 0;
     sums[OPERATIONS] += s - stack->cost[PT_STACK_TRAINING_OWN_S];
 }
 
