@@ -44,8 +44,8 @@ enum { FEWEST_MESSAGES = 10, MESSAGES_OF_TWO_PIECES = 4 };
 
 /* Shares of the workers' lives, in percent; seconds of the main process, and of all of their lives. */
 struct worker_shares {
-    double wait_s, start_s, total_s, lived_s, wall_percent, feeds, workers, at_once, cpus, busy, file, fault, cpu,
-        queue, other;
+    double wait_s, start_s, total_s, lived_s, cpus_percent, wall_percent, feeds, workers, at_once, cpus, busy, file,
+        fault, cpu, queue, other;
 };
 
 /* As if the workers had not lived while other programs had the CPUs that they queued for. */
@@ -76,6 +76,8 @@ static struct worker_shares shares_of(const struct pt_profile *profile, const st
         .total_s = pt_finding_number(finding, metrics, "helpers.total_s"),
         .lived_s = 100 * pt_finding_number(finding, metrics, "helpers.busy_s") /
                    pt_finding_number(finding, metrics, "helpers.busy_percent"),
+        .cpus_percent = 100 * pt_finding_number(finding, metrics, "helpers.cpu_s") /
+                        (wall_s * pt_finding_number(finding, metrics, "cpus.usable")),
         .wall_percent = wall_s > 0 ? 100 * wait_s / wall_s : 0,
         .feeds = pt_finding_number(finding, metrics, "helpers.feed.calls"),
         .workers = pt_finding_number(finding, metrics, "helpers.workers.count"),
@@ -130,6 +132,13 @@ static double disk_of(const struct worker_shares *shares)
     return isnan(shares->cpu) ? shares->file + shares->fault : fmin(shares->file + shares->fault, asleep);
 }
 
+/* As many as there are CPUs; or fewer, whose threads have all of these: OpenCV's, those of rayon. */
+static bool have_no_cpu_left(const struct worker_shares *shares)
+{
+    enum { NEARLY_ALL_PERCENT = 80 };
+    return !(shares->at_once < shares->cpus) || shares->cpus_percent >= NEARLY_ALL_PERCENT;
+}
+
 enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct worker_shares shares = shares_of(profile, finding);
@@ -149,7 +158,7 @@ enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, c
     if (disk >= shares.busy / 2)
         return PT_WORKERS_WAIT_FOR_FILES;
     /* What is neither is computing, or waiting for a CPU to compute; unless it is known that most of it is not. */
-    if (disk + shares.other < shares.busy / 2 && !(shares.at_once < shares.cpus) &&
+    if (disk + shares.other < shares.busy / 2 && have_no_cpu_left(&shares) &&
         !(shares.cpu + shares.queue < (shares.busy - disk - shares.other) / 2))
         return PT_WORKERS_COMPUTE;
     return PT_WORKERS_TOO_FEW;
