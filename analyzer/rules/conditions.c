@@ -103,12 +103,22 @@ static bool feed_the_main_process(const struct worker_shares *shares)
            (shares->wait_s >= LONG_WAIT_S && shares->feeds >= MESSAGES_OF_TWO_PIECES * shares->workers);
 }
 
+/* Of a loader: 20 shards on 8 workers leave four of these idle for a third of each epoch, but all of them compute until
+ * then, and that is what the training waits for. Where a program divides its work itself, nobody else knows how. */
+static bool costs_most_of_the_waits(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return !(pt_finding_number(finding, metrics, "training.workers.count") > 0) ||
+           pt_finding_number(finding, metrics, "helpers.imbalance.cost_s") >=
+               pt_finding_number(finding, metrics, "helpers.wait_s") / 2;
+}
+
 /* More workers, or faster ones, are of no use while most of them wait for work and the main process for one, or have
  * ended. */
 static bool are_uneven(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_metrics *metrics = &profile->metrics;
-    if (pt_finding_number(finding, metrics, "helpers.imbalance.ended_before_s") > 0) /* long before */
+    if (pt_finding_number(finding, metrics, "helpers.imbalance.ended_before_s") > 0 && /* long before */
+        costs_most_of_the_waits(finding, metrics))
         return true;
     return pt_finding_number(finding, metrics, "helpers.imbalance.busy_percent") >= 70 &&
            pt_finding_number(finding, metrics, "helpers.imbalance.others_s") <=
