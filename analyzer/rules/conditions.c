@@ -186,7 +186,7 @@ struct pt_worker_waits pt_worker_waits(const struct pt_profile *profile, const s
                                     .all_percent = 100 * waits / shares.busy};
 }
 
-double pt_waiting_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding)
+struct pt_workers_needed pt_waiting_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     enum { MOSTLY_PERCENT = 50, FEWEST_TIMES = 2, MOST_TIMES = 8 };
     const struct pt_metrics *metrics = &profile->metrics;
@@ -194,9 +194,12 @@ double pt_waiting_workers_needed(const struct pt_profile *profile, const struct 
     const double all_s = pt_finding_number(finding, metrics, "training.total_s");
     const double times = all_s > data_s ? all_s / (all_s - data_s) : MOST_TIMES;
     if (!(pt_worker_waits(profile, finding).all_percent >= MOSTLY_PERCENT))
-        return NAN;
-    return ceil(pt_finding_number(finding, metrics, "helpers.workers.at_once") *
-                fmin(fmax(times, FEWEST_TIMES), MOST_TIMES));
+        return (struct pt_workers_needed){NAN, NAN};
+    const double more = fmin(fmax(times, FEWEST_TIMES), MOST_TIMES);
+    const double at_once = pt_finding_number(finding, metrics, "helpers.workers.at_once");
+    const double of_loader = pt_finding_number(finding, metrics, "training.workers.count");
+    return (struct pt_workers_needed){.of_loader = ceil((of_loader > 0 ? of_loader : at_once) * more),
+                                      .in_all = ceil(at_once * more)};
 }
 
 double pt_looking_for_work_s(const struct pt_profile *profile, const struct pt_finding *finding)

@@ -33,8 +33,12 @@ struct pt_worker_waits {
 struct pt_worker_waits pt_worker_waits(const struct pt_profile *profile, const struct pt_finding *finding);
 
 /* How many workers are needed where they wait for something else than a CPU: as many more as the main process would
- * take batches faster, and at most eight times as many. NAN = they do not wait. */
-double pt_waiting_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding);
+ * take batches faster, and at most eight times as many; those of the training's loader, which each rank has once, and
+ * all that live at once. NAN = they do not wait. */
+struct pt_workers_needed {
+    double of_loader, in_all;
+};
+struct pt_workers_needed pt_waiting_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding);
 
 /* CPU time in which threads of pools, and of the program's own, looked whether there was something to do. */
 double pt_looking_for_work_s(const struct pt_profile *profile, const struct pt_finding *finding);

@@ -60,7 +60,7 @@ bool pt_rule_dataloader_cpu_bound(struct pt_profile *profile, pt_i64 stage, stru
 static double still_waits_s(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_metrics *metrics = &profile->metrics;
-    const double workers = pt_waiting_workers_needed(profile, finding);
+    const double workers = pt_waiting_workers_needed(profile, finding).in_all;
     const double loading_s = isnan(workers) ? pt_finding_number_or_0(finding, metrics, "helpers.cpu_s") /
                                                   pt_finding_number(finding, metrics, "cpus.usable")
                                             : pt_finding_number_or_0(finding, metrics, "helpers.busy_s") / workers;

@@ -144,7 +144,7 @@ static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profil
 /* As many workers as load the next batch while one trains on the last; at least 2, at most as there are CPUs. */
 static double workers_needed(const struct pt_profile *profile, const struct pt_finding *finding)
 {
-    const double waiting = pt_waiting_workers_needed(profile, finding);
+    const double waiting = pt_waiting_workers_needed(profile, finding).of_loader;
     if (!isnan(waiting))
         return waiting;
     const double data_s = pt_finding_number(finding, &profile->metrics, "training.data_s");

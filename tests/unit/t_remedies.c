@@ -119,10 +119,42 @@ static void a_data_set_in_memory_is_known_by_names_without_a_class(void **state)
     }
 }
 
+/* Of a training with four ranks num_workers is what each of them has. */
+static void the_number_of_workers_is_that_of_one_loader(void **state)
+{
+    static const struct {
+        double of_loader;
+        const char *advice;
+    } cases[] = {{2, "num_workers=6)"}, {NAN, "num_workers=24)"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world *w = new_world();
+        set(w, "cpus.usable", 32);
+        set(w, "helpers.wait_s", 4);
+        set(w, "helpers.feed.calls", 90);
+        set(w, "helpers.workers.at_once", 8);
+        set(w, "helpers.busy_percent", 90);
+        set(w, "helpers.busy_s", 60);
+        set(w, "helpers.other_percent", 85);
+        set(w, "helpers.file_percent", 0);
+        set(w, "helpers.cpu_percent", 2);
+        set(w, "training.data_s", 6);
+        set(w, "training.total_s", 9);
+        if (!isnan(cases[i].of_loader))
+            set(w, "training.workers.count", cases[i].of_loader);
+        const struct pt_finding *finding = judged(w, "too_few_workers");
+        if (!strstr(finding->remedy, cases[i].advice))
+            fail_msg("%s", finding->remedy);
+        assert_true(fabs(finding->gain_upper_s - 1.1 * 4) < 1e-9); /* 24 in all load 60 s in less than it trains */
+        free_world(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_polls_is_known_by_names_without_a_class),
+        cmocka_unit_test(the_number_of_workers_is_that_of_one_loader),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_names_without_a_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
