@@ -83,8 +83,11 @@ bool pt_rule_too_few_workers(struct pt_profile *profile, pt_i64 stage, struct pt
     if (!complain(profile, finding, PT_WORKERS_TOO_FEW, "helpers.wait_s", "helpers.workers", "busy_s"))
         return false;
     const struct pt_worker_waits waits = pt_worker_waits(profile, finding);
-    set_percent(profile, stage, "helpers.other_of_busy_percent", waits.other_percent);
-    set_percent(profile, stage, "helpers.waits_of_busy_percent", waits.all_percent);
+    const bool is_pool = pt_finding_number(finding, &profile->metrics, "helpers.of_pool_percent") > 0;
+    set_percent(profile, stage, is_pool ? "helpers.pool.other_of_busy_percent" : "helpers.other_of_busy_percent",
+                waits.other_percent);
+    set_percent(profile, stage, is_pool ? "helpers.pool.waits_of_busy_percent" : "helpers.waits_of_busy_percent",
+                waits.all_percent);
     finding->gain_upper_s = fmax(finding->gain_upper_s - still_waits_s(profile, finding), 0);
     return true;
 }

@@ -150,10 +150,80 @@ static void the_number_of_workers_is_that_of_one_loader(void **state)
     }
 }
 
+/* As many workers as CPUs, which are waited for; in percent of their lives. */
+static struct world *new_workers(double cpus, double busy, double other, double file, double cpu)
+{
+    struct world *w = new_world();
+    set(w, "cpus.usable", cpus);
+    set(w, "helpers.wait_s", 4);
+    set(w, "helpers.feed.calls", 90);
+    set(w, "helpers.workers.at_once", cpus);
+    set(w, "helpers.busy_percent", busy);
+    set(w, "helpers.other_percent", other);
+    set(w, "helpers.file_percent", file);
+    set(w, "helpers.cpu_percent", cpu);
+    return w;
+}
+
+/* A third of their time on a CPU is not all the time. */
+static void the_title_says_how_much_workers_compute(void **state)
+{
+    (void)state;
+    for (int computes = 0; computes < 2; computes++) {
+        struct world *w = new_workers(2, 65, 0, 1, computes ? 60 : 34);
+        const struct pt_finding *finding = judged(w, "dataloader_cpu_bound");
+        assert_int_equal(strstr(finding->title, "all the time") != NULL, computes);
+        free_world(w);
+    }
+}
+
+/* As many as there are CPUs are too few where they wait: to start that many is no advice. Busy, in a network, in files,
+ * on a CPU, queueing: */
+static void workers_that_wait_are_to_be_more_than_cpus(void **state)
+{
+    static const double cases[][5] = {{80, 45, 5, 30, 0}, {80, 30, 15, 30, 5}, {90, 0, 5, 20, 5}};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct world *w = new_workers(8, cases[i][0], cases[i][1], cases[i][2], cases[i][3]);
+        set(w, "helpers.queue_percent", cases[i][4]);
+        const struct pt_finding *finding = judged(w, "too_few_workers");
+        assert_int_equal(!strstr(finding->remedy, "wait for a network"), i > 0);
+        assert_non_null(strstr(finding->remedy, "num_workers=64"));
+        free_world(w);
+    }
+}
+
+/* A pool, or processes with a queue, beside PyTorch: whose option is num_workers, and whose are samples? */
+static void a_data_loader_is_advised_where_there_is_one(void **state)
+{
+    static const struct {
+        double busy, other, file, cpu, at_once;
+        const char *rule, *of_loader, *of_pool;
+    } cases[] = {{80, 45, 5, 30, 8, "too_few_workers", "num_workers=64", "more than there are CPUs: they wait"},
+                 {80, 0, 0, 78, 2, "too_few_workers", "DataLoader(", "start more workers"},
+                 {95, 0, 0, 92, 8, "dataloader_cpu_bound", "make a sample", "make each piece of work"}};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const bool is_loader = i % 2;
+        struct world *w = new_workers(8, cases[i / 2].busy, cases[i / 2].other, cases[i / 2].file, cases[i / 2].cpu);
+        set(w, "helpers.workers.at_once", cases[i / 2].at_once);
+        set(w, "helpers.queue_percent", 0);
+        set(w, "helpers.of_loader_percent", is_loader ? 100 : 0);
+        set(w, "helpers.of_pool_percent", is_loader ? 0 : 100);
+        const char *remedy = judged(w, cases[i / 2].rule)->remedy;
+        if (!strstr(remedy, is_loader ? cases[i / 2].of_loader : cases[i / 2].of_pool))
+            fail_msg("%s", remedy);
+        free_world(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_polls_is_known_by_names_without_a_class),
+        cmocka_unit_test(the_title_says_how_much_workers_compute),
+        cmocka_unit_test(workers_that_wait_are_to_be_more_than_cpus),
+        cmocka_unit_test(a_data_loader_is_advised_where_there_is_one),
         cmocka_unit_test(the_number_of_workers_is_that_of_one_loader),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_names_without_a_class),
     };

@@ -375,52 +375,6 @@ static void who_computes_is_waited_for_without_a_promise(void **state)
     }
 }
 
-/* As many workers as CPUs, which are waited for; in percent of their lives. */
-static struct world *new_workers(double cpus, double busy, double other, double file, double cpu)
-{
-    struct world *w = new_world(10);
-    set(w, "cpus.usable", cpus);
-    set(w, "helpers.wait_s", 4);
-    set(w, "helpers.feed.calls", 90);
-    set(w, "helpers.workers.at_once", cpus);
-    set(w, "helpers.busy_percent", busy);
-    set(w, "helpers.other_percent", other);
-    set(w, "helpers.file_percent", file);
-    set(w, "helpers.cpu_percent", cpu);
-    return w;
-}
-
-/* A third of their time on a CPU is not all the time. */
-static void the_title_says_how_much_workers_compute(void **state)
-{
-    (void)state;
-    for (int computes = 0; computes < 2; computes++) {
-        struct world *w = new_workers(2, 65, 0, 1, computes ? 60 : 34);
-        pt_judge(&w->profile, &w->findings);
-        const struct pt_finding *finding = only(w, "dataloader_cpu_bound");
-        assert_non_null(finding);
-        assert_int_equal(strstr(finding->title, "all the time") != NULL, computes);
-        free_world(w);
-    }
-}
-
-/* As many as there are CPUs are too few where they wait: to start that many is no advice. Busy, in a network, in files,
- * on a CPU, queueing: */
-static void workers_that_wait_are_to_be_more_than_cpus(void **state)
-{
-    static const double cases[][5] = {{80, 45, 5, 30, 0}, {80, 30, 15, 30, 5}, {90, 0, 5, 20, 5}};
-    (void)state;
-    for (int i = 0; i < 3; i++) {
-        struct world *w = new_workers(8, cases[i][0], cases[i][1], cases[i][2], cases[i][3]);
-        set(w, "helpers.queue_percent", cases[i][4]);
-        pt_judge(&w->profile, &w->findings);
-        const struct pt_finding *finding = only(w, "too_few_workers");
-        assert_true(finding && !strstr(finding->remedy, "wait for a network") == (i > 0));
-        assert_non_null(strstr(finding->remedy, "num_workers=64"));
-        free_world(w);
-    }
-}
-
 /* More requests at once have a server of the same run compute no less. */
 static void what_servers_of_the_run_compute_is_no_gain_of_more_requests(void **state)
 {
@@ -493,8 +447,6 @@ int main(void)
         cmocka_unit_test(who_computes_is_waited_for_without_a_promise),
         cmocka_unit_test(what_servers_of_the_run_compute_is_no_gain_of_more_requests),
         cmocka_unit_test(the_wait_for_all_ranks_is_no_polling),
-        cmocka_unit_test(the_title_says_how_much_workers_compute),
-        cmocka_unit_test(workers_that_wait_are_to_be_more_than_cpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

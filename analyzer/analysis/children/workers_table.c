@@ -261,6 +261,8 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
         pt_metrics_set(metrics, scope, "helpers.start_s", pt_real(fmin(starts_ns(children, workers) / 1e9, wait_s)));
         pt_metrics_set(metrics, scope, "helpers.on_path_s", pt_real(workers->on_path_ns / 1e9));
         pt_metrics_set(metrics, scope, "helpers.feed.calls", pt_integer(s->batches_received));
+        pt_metrics_set(metrics, scope, "helpers.of_loader_percent", pt_real(s->batches_of_loader ? 100 : 0));
+        pt_metrics_set(metrics, scope, "helpers.of_pool_percent", pt_real(s->batches_of_loader ? 0 : 100));
         const double total_s = (double)s->with_forks.total_ns / 1e9, forks_s = fmax(0, total_s - wait_s);
         pt_metrics_set(metrics, scope, "helpers.total_s", pt_real(total_s + FAULTS_OF_FORKS * forks_s));
         pt_metrics_set(metrics, scope, "helpers.workers.count", pt_integer(workers->total));
