@@ -217,6 +217,22 @@ static void a_data_loader_is_advised_where_there_is_one(void **state)
     }
 }
 
+/* Who only calls a model trains nothing. */
+static void inference_is_not_told_that_it_trains(void **state)
+{
+    (void)state;
+    for (int only_calls = 0; only_calls < 2; only_calls++) {
+        struct world *w = new_world();
+        set(w, "load.in_main.percent", 40);
+        set(w, "load.in_main.cost_s", 4);
+        set(w, "training.only_calls_percent", only_calls ? 100 : 0);
+        const struct pt_finding *finding = judged(w, "loading_in_main");
+        assert_int_equal(!strstr(finding->title, "train"), only_calls);
+        assert_int_equal(!strstr(finding->remedy, "train"), only_calls);
+        free_world(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +241,7 @@ int main(void)
         cmocka_unit_test(workers_that_wait_are_to_be_more_than_cpus),
         cmocka_unit_test(a_data_loader_is_advised_where_there_is_one),
         cmocka_unit_test(the_number_of_workers_is_that_of_one_loader),
+        cmocka_unit_test(inference_is_not_told_that_it_trains),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_names_without_a_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
