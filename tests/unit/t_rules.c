@@ -153,6 +153,23 @@ static void the_specific_stands_above_the_general(void **state)
     }
 }
 
+/* A loader that starts its workers for each epoch. */
+static void workers_of_each_epoch_are_one_finding(void **state)
+{
+    (void)state;
+    struct world *w = new_world(20);
+    set(w, "training.late_starts_percent", 20);
+    set(w, "training.restarts.cost_s", 4);
+    set(w, "training.workers.count", 2);
+    set(w, "helpers.again.start_s", 3.5);
+    set(w, "helpers.again.end_s", 0.3);
+    set(w, "helpers.again.pools.count", 9);
+    pt_judge(&w->profile, &w->findings);
+    assert_non_null(find(w, "slow_first_batches"));
+    assert_null(find(w, "pools_made_again"));
+    free_world(w);
+}
+
 static void an_empty_capture_is_a_finding(void **state)
 {
     (void)state;
@@ -435,6 +452,7 @@ int main(void)
         cmocka_unit_test(small_gains_are_hidden),
         cmocka_unit_test(the_largest_gain_comes_first),
         cmocka_unit_test(the_specific_stands_above_the_general),
+        cmocka_unit_test(workers_of_each_epoch_are_one_finding),
         cmocka_unit_test(an_empty_capture_is_a_finding),
         cmocka_unit_test(a_run_without_processes_says_why),
         cmocka_unit_test(growth_must_be_large_and_steady),
