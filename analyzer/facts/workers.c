@@ -17,23 +17,31 @@ static bool has_argument(const struct pt_process *process, const char *text)
     return false;
 }
 
+/* As "multiprocessing.spawn", or that of multiprocess, as data sets of Hugging Face use it. */
+static bool runs_module(const struct pt_process *process, const char *of_multiprocessing, const char *of_multiprocess)
+{
+    return has_argument(process, of_multiprocessing) || has_argument(process, of_multiprocess);
+}
+
 /* Not its resource tracker. */
 static bool is_spawned_by_multiprocessing(const struct pt_process *process)
 {
-    return has_argument(process, "--multiprocessing-fork") || has_argument(process, "multiprocessing.spawn") ||
+    return has_argument(process, "--multiprocessing-fork") ||
+           runs_module(process, "multiprocessing.spawn", "multiprocess.spawn") ||
            has_argument(process, "loky.backend.popen_loky"); /* joblib's, scikit-learn's */
 }
 
 /* Its copies, which are the workers, have its arguments. */
 static bool is_forkserver(const struct pt_process *process)
 {
-    static const char name[] = "multiprocessing.forkserver";
-    return has_argument(process, name) && process->parent && !has_argument(process->parent, name);
+    static const char name[] = "multiprocessing.forkserver", other_name[] = "multiprocess.forkserver";
+    return runs_module(process, name, other_name) && process->parent && !runs_module(process->parent, name, other_name);
 }
 
 bool pt_is_of_multiprocessing(const struct pt_process *process)
 {
-    return is_forkserver(process) || has_argument(process, "multiprocessing.resource_tracker") ||
+    return is_forkserver(process) ||
+           runs_module(process, "multiprocessing.resource_tracker", "multiprocess.resource_tracker") ||
            has_argument(process, "loky.backend.resource_tracker");
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "custom.h"
+#include "facts/python/frames.h"
 #include "general.h"
 #include "pickling.h"
 
@@ -14,7 +15,7 @@
 static bool is_of_transfer(const struct pt_stack_frame *frame)
 {
     static const char *const files[] = {"connection.py", "reduction.py", "queues.py"};
-    if (!strstr(frame->file, "/multiprocessing/") && !strstr(frame->file, "/loky/"))
+    if (!pt_python_in_multiprocessing(frame->file) && !strstr(frame->file, "/loky/"))
         return false;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (!strcmp(pt_base_name(frame->file), files[i]))
@@ -33,12 +34,19 @@ static bool is_of_polling(const struct pt_stack_frame *frame)
     return false;
 }
 
+/* Of multiprocessing, one that begins so. */
+static bool is_file(const struct pt_stack_frame *frame, const char *begin)
+{
+    const char *name = pt_python_in_multiprocessing(frame->file);
+    return name && !strncmp(name, begin, strlen(begin));
+}
+
 /* A pool's own code does nothing by itself but free what it has handed on. */
 static bool is_of_pool(const struct pt_stack_frame *frame)
 {
     static const char *const names[] = {"worker", "Pool._handle_tasks", "Pool._handle_results", "_handle_tasks",
                                         "_handle_results"};
-    const bool is_there = strstr(frame->file, "/multiprocessing/pool.py");
+    const bool is_there = is_file(frame, "pool.py");
     for (size_t i = 0; is_there && i < sizeof names / sizeof *names; i++)
         if (!strcmp(frame->function, names[i]))
             return true;
@@ -91,11 +99,11 @@ static bool is_start(const struct pt_stack *stack)
         const struct pt_stack_frame *frame = &stack->frames[i];
         if (!(frame->flags & PT_FRAME_OF_PYTHON) || !frame->file)
             continue;
-        if (is_innermost && strstr(frame->file, "/multiprocessing/spawn.py") && !strcmp(frame->function, "_main"))
+        if (is_innermost && is_file(frame, "spawn.py") && !strcmp(frame->function, "_main"))
             return true;
         is_innermost = false;
         pickles |= is_of_transfer(frame);
-        if (pickles && strstr(frame->file, "/multiprocessing/popen_") && strstr(frame->function, "_launch"))
+        if (pickles && is_file(frame, "popen_") && strstr(frame->function, "_launch"))
             return true;
     }
     return false;

@@ -126,7 +126,9 @@ bool pt_is_in_loader(const struct pt_stack *stack)
 /* Python's ways to other processes, and who builds on them. */
 static bool is_of_hand_over(const struct pt_stack_frame *frame)
 {
-    static const char *const files[] = {"/multiprocessing/", "/concurrent/futures/", "/joblib/", "/torch/utils/data/"};
+    static const char *const files[] = {"/concurrent/futures/", "/joblib/", "/torch/utils/data/"};
+    if (frame->flags & PT_FRAME_OF_PYTHON && pt_python_in_multiprocessing(frame->file))
+        return true;
     for (size_t i = 0; frame->flags & PT_FRAME_OF_PYTHON && i < sizeof files / sizeof *files; i++)
         if (strstr(frame->file, files[i]))
             return true;
@@ -145,7 +147,8 @@ static bool hands_over(const struct pt_stack *stack)
 static bool is_of_worker(const struct pt_stack *stack)
 {
     for (pt_u32 i = 0; i < stack->n; i++)
-        if (pt_python_is_function(&stack->frames[i], "/multiprocessing/process.py", "BaseProcess._bootstrap"))
+        if (pt_python_is_function(&stack->frames[i], "/process.py", "BaseProcess._bootstrap") &&
+            pt_python_in_multiprocessing(stack->frames[i].file))
             return true;
     return false;
 }

@@ -63,6 +63,14 @@ static bool ends_with(const char *text, const char *end)
     return n >= n_end && !strcmp(text + n - n_end, end);
 }
 
+/* The package multiprocess, of Hugging Face's data sets and pathos, has the files of multiprocessing. */
+static bool is_file(const char *file, const char *end)
+{
+    static const char standard[] = "/multiprocessing", other[] = "/multiprocess/";
+    const size_t n = sizeof standard - 1;
+    return ends_with(file, end) || (!strncmp(end, standard, n) && strstr(file, other) && ends_with(file, end + n));
+}
+
 static const char *row_of(const struct pt_stack_line *line)
 {
     const char *function = line->function ? line->function : "", *dot = strrchr(function, '.');
@@ -73,7 +81,7 @@ static const char *row_of(const struct pt_stack_line *line)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!rows[i].file != !line->is_python || strncmp(function, rows[i].function, strlen(rows[i].function)) != 0)
             continue;
-        if (!rows[i].file || (line->file && ends_with(line->file, rows[i].file)))
+        if (!rows[i].file || (line->file && is_file(line->file, rows[i].file)))
             return rows[i].wants;
     }
     return NULL;

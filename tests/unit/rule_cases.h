@@ -177,6 +177,7 @@ static const struct {
      2},
     {"pickled_data", {{"pickling.polls_s", 5}, {"time.data_wait_s", 3}, {"pickling.dumps_s", 2}}, 0.9},
     {"pickled_data", {{"pickling.workers_s", 2}, {"time.data_wait_s", 3}}, 0.9},
+    {"pickled_data", {{"pickling.by_multiprocess_s", 2}, {"time.data_wait_s", 3}}, 0.9},
     {"importing", {{"python.imports.total_s", 2}}, 0.4},
     {"python_in_training",
      {{"training.preparing_s", 1}, {"training.preparing_percent", 10}, {"training.window_s", 9}, {"reader.own_s", 1}},

@@ -109,8 +109,11 @@ static bool set_of_pickling(struct pt_profile *profile, const char *name, double
         {.function = "_poll", .file = "/lib/multiprocessing/connection.py", .flags = PT_FRAME_OF_PYTHON},
         {.function = "SimpleQueue.get", .file = "/lib/multiprocessing/queues.py", .flags = PT_FRAME_OF_PYTHON},
         {.function = "worker", .file = "/lib/multiprocessing/pool.py", .flags = PT_FRAME_OF_PYTHON}};
-    if (!strcmp(name, "pickling.workers_s")) {
-        struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, frames, 1);
+    static const struct pt_stack_frame other = {
+        .function = "dumps", .file = "/site-packages/multiprocess/reduction.py", .flags = PT_FRAME_OF_PYTHON};
+    const bool is_other = !strcmp(name, "pickling.by_multiprocess_s");
+    if (is_other || !strcmp(name, "pickling.workers_s")) {
+        struct pt_stack *stack = pt_stacks_add(&profile->stacks, 0, is_other ? &other : frames, 1);
         stack->part = PT_STACK_ANY_PART;
         stack->cost[PT_STACK_CPU_S] = stack->cost[PT_STACK_IN_WORKER_S] = value;
     } else if (!strcmp(name, "pickling.polls_s"))

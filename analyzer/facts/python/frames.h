@@ -42,6 +42,21 @@ bool pt_python_is_part_of(const char *function, const char *whole);
  * The name of a method has its class only since Python 3.11: for "Popen._wait", "_wait" of that file will do. */
 bool pt_python_is_function(const struct pt_stack_frame *frame, const char *file, const char *name);
 
+/* Of "/usr/lib/python3.11/multiprocessing/pool.py" the part "pool.py"; NULL = a file of something else. Data sets of
+ * Hugging Face, and pathos, have a package of their own with the same files: multiprocess. */
+static inline const char *pt_python_in_multiprocessing(const char *file)
+{
+    static const char name[] = "/multiprocess";
+    const char *at = file ? strstr(file, name) : NULL;
+    for (; at; at = strstr(at, name)) {
+        at += sizeof name - 1;
+        const size_t n = strncmp(at, "ing", 3) ? 0 : 3;
+        if (at[n] == '/')
+            return at + n + 1;
+    }
+    return NULL;
+}
+
 /* "data.py:41 Set.load", as every table and finding names a place in Python: the file comes first, that is where the
  * user goes. */
 const char *pt_python_place_text(struct pt_metrics *metrics, const char *file, pt_u32 line, const char *function);
