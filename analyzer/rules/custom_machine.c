@@ -428,9 +428,12 @@ static bool is_mostly_shared(const struct pt_finding *finding, const struct pt_m
 bool pt_rule_high_memory(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     (void)stage;
-    /* Resident memory counts what processes share in each of them: workers that map one data set, or were forked. */
+    /* Resident memory counts what processes share in each of them: workers that map one data set, or were forked. And
+     * pages of mapped files, which the kernel takes away when it needs memory, as it does those of files that are read.
+     */
+    const double mapped_bytes = pt_finding_number_or_0(finding, &profile->metrics, "io.mapped_data.distinct.bytes");
     return !is_mostly_shared(finding, &profile->metrics) &&
-           is_above(profile, finding, "rss.max_bytes", 16000 * MIB,
+           is_above(profile, finding, "rss.max_bytes", 16000 * MIB + mapped_bytes,
                     "rss_max_bytes:rss.max_bytes pss_max_bytes:resource.pss_bytes.max "
                     "processes:resource.processes.max");
 }

@@ -245,6 +245,8 @@ static const struct {
     {"cpu_saturated", {{"cpu.used_percent", 97}}, 94},
     {"cpu_saturated", {{"cpu.used_percent", 97}, {"cpu.total_s", 10}, {"cpu.yielding_s", 0.1}}, 4},
     {"high_memory", {{"rss.max_bytes", 17.0 * 1024 * 1024 * 1024}}, 15.0 * 1024 * 1024 * 1024},
+    /* a file that is mapped, page by page: the kernel may have them back */
+    {"high_memory", {{"io.mapped_data.distinct.bytes", 1e10}, {"rss.max_bytes", 2.8e10}}, 2.6e10},
     {"memory_near_limit", {{"resource.machine_memory_percent.max", 92}}, 88},
     {"swapping", {{"pressure.memory.cost_s", 3}, {"resource.memory_pressure_percent.mean", 30}}, 4},
     {"page_fault_storm", {{"faults.cost_s", 3}}, 0.9},

@@ -20,6 +20,7 @@ struct mapped_file {
     pt_u32 stage;
     bool is_program;
     pt_u64 maps, bytes;
+    pt_u64 longest_bytes; /* of one mapping */
 };
 
 struct mapped_files {
@@ -60,8 +61,11 @@ static void event(void *state, const struct pt_event *e)
         pt_vec_push(files, ((struct mapped_file){.path = known, .stage = stage, .is_program = is_program}));
         *slot = files->n;
     }
-    files->items[*slot - 1].maps++;
-    files->items[*slot - 1].bytes += call->length_bytes;
+    struct mapped_file *file = &files->items[*slot - 1];
+    file->maps++;
+    file->bytes += call->length_bytes;
+    if (call->length_bytes > file->longest_bytes)
+        file->longest_bytes = call->length_bytes;
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -88,10 +92,11 @@ static void table_of_files(const struct mapped_files *files, pt_u32 stage)
 {
     struct pt_metrics *metrics = &files->profile->metrics;
     struct pt_rows rows = pt_rows(metrics, pt_scope_stage(stage), &by_file);
-    pt_u64 data_bytes = 0;
+    pt_u64 data_bytes = 0, distinct_bytes = 0;
     for (size_t i = 0; i < files->n; i++) {
         const struct mapped_file *file = &files->items[i];
         data_bytes += file->stage == stage && !file->is_program ? file->bytes : 0;
+        distinct_bytes += file->stage == stage && !file->is_program ? file->longest_bytes : 0;
         if (file->stage == stage && pt_rows_have_room(&rows))
             pt_rows_add(&rows, &(struct file_row){
                                    .path = pt_metrics_text(metrics, file->path),
@@ -100,6 +105,7 @@ static void table_of_files(const struct mapped_files *files, pt_u32 stage)
                                });
     }
     pt_metrics_set(metrics, pt_scope_stage(stage), "io.mapped_data.bytes", pt_integer(data_bytes));
+    pt_metrics_set(metrics, pt_scope_stage(stage), "io.mapped_data.distinct.bytes", pt_integer(distinct_bytes));
 }
 
 static void finish(void *state, struct pt_profile *profile)
