@@ -189,6 +189,15 @@ static double computed_by_servers_s(const struct pt_finding *finding, const stru
     return computing_s;
 }
 
+/* gRPC has a few connections, each with many requests on their way: where one begins, nobody sees. */
+static bool share_connections(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    enum { MOSTLY_PERCENT = 50, MANY_REQUESTS = 10 };
+    return pt_finding_number(finding, metrics, "net.by_grpc.percent") >= MOSTLY_PERCENT &&
+           pt_finding_number(finding, metrics, "net.request.calls") >=
+               MANY_REQUESTS * pt_finding_number_or_0(finding, metrics, "net.connect.calls");
+}
+
 bool pt_rule_serial_fetches(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
@@ -196,7 +205,8 @@ bool pt_rule_serial_fetches(struct pt_profile *profile, pt_i64 stage, struct pt_
         return false;
     const double connects = pt_finding_number(finding, metrics, "net.connect.calls");
     if (!(pt_finding_number(finding, metrics, "net.request.calls") >= FEWEST_REQUESTS || connects >= FEWEST_REQUESTS) ||
-        !(pt_finding_number(finding, metrics, "net.at_once") < 2) || fetch_under_a_lock(finding, metrics))
+        !(pt_finding_number(finding, metrics, "net.at_once") < 2) || fetch_under_a_lock(finding, metrics) ||
+        share_connections(finding, metrics))
         return false;
     const double cost_s = pt_finding_number(finding, metrics, "net.cost_s");
     finding->gain_upper_s = fmax(cost_s - computed_by_servers_s(finding, metrics), 0);

@@ -4,7 +4,7 @@
  *
  * Threads: one. State: one small struct per host or name and stage, at most MAX_NAMES each. Never: counts an idle
  * server as waiting: what listens, and connections that were accepted, by whom they ever are served, do not count; nor
- * do those between the ranks of a training, which exchange what they have.
+ * do those between the ranks of a training, which exchange what they have: exchanges.h.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +21,7 @@
 #include "facts/workers.h"
 #include "util/hash.h"
 #include "util/id_map.h"
+#include "exchanges.h"
 
 enum { MAX_NAMES = 4096, MAX_ROWS = 50, MOST_CONNECTIONS = 65536 };
 
@@ -44,7 +45,7 @@ struct stage_net {
     struct pt_split_time wait, resolve;
     struct pt_time_union asking; /* when anybody waited */
     pt_u64 requests, connects, bytes, wait_ns, answered_ns, queries, failed_queries, query_ns;
-    pt_u64 in_python_loop_ns;              /* of wait_ns */
+    pt_u64 in_python_loop_ns, by_grpc_ns;  /* of wait_ns */
     pt_u64 answered, overlapping_requests; /* first answers; requests on other connections before those */
 };
 
@@ -55,6 +56,7 @@ struct network {
     struct pt_map by_text;  /* -> index, plus 1 */
     struct pt_id_map by_id; /* process, string id -> the same; also NOT_OURS */
     struct pt_connection_ends ends;
+    struct pt_exchanges exchanges;
     struct pt_map clients;       /* own address of who connected -> process, plus 1 */
     struct pt_map servers;       /* the other side's of who accepted -> process, plus 1 */
     struct pt_map by_descriptor; /* process, descriptor -> index in connections, plus 1 */
@@ -72,6 +74,7 @@ static void begin(void *state, struct pt_profile *profile)
     struct network *network = state;
     network->profile = profile;
     network->stages = pt_calloc(profile->stages.n, sizeof *network->stages);
+    pt_exchanges_init(&network->exchanges, profile->session, &profile->facts->ids);
 }
 
 static pt_u64 name_of(struct network *network, pt_u32 stage, const char *text, bool is_query)
@@ -128,6 +131,7 @@ static void waited(struct network *network, const struct pt_event *e, struct net
     host->longest_ns = e->duration_ns > host->longest_ns ? e->duration_ns : host->longest_ns;
     connection->host = (size_t)(host - network->items) + 1;
     stage->wait_ns += (pt_u64)e->duration_ns;
+    stage->by_grpc_ns += pt_exchanges_by_grpc(&network->exchanges, e->process) ? (pt_u64)e->duration_ns : 0;
     pt_time_union_add(&stage->asking, e->start_ns, pt_event_end_ns(e));
     pt_split_time_add(&stage->wait, network->profile->facts->paths, e, e->start_ns);
 }
@@ -145,6 +149,7 @@ static void waited_in_loop(struct network *network, const struct pt_event *e, st
     connection->ns += (pt_u64)ns;
     stage->wait_ns += (pt_u64)ns;
     stage->in_python_loop_ns += pt_process_has_python(e->process) ? (pt_u64)ns : 0;
+    stage->by_grpc_ns += pt_exchanges_by_grpc(&network->exchanges, e->process) ? (pt_u64)ns : 0;
     pt_time_union_add(&stage->asking, loop->wait.start_ns, loop->wait.end_ns);
     pt_split_time_add_span(&stage->wait, network->profile->facts->paths, e, &loop->wait);
 }
@@ -232,7 +237,7 @@ static void connected(struct network *network, const struct pt_event *e)
 static void moved(struct network *network, const struct pt_event *e, pt_u32 path, bool sends, pt_i64 bytes)
 {
     struct net_name *host = pt_channel_of_event(e) == PT_CHANNEL_NETWORK ? host_of(network, e, path) : NULL;
-    if (!host)
+    if (!host || pt_exchanges_with_ranks(&network->exchanges, e))
         return;
     if (!sends)
         waited_in_loop(network, e, host);
@@ -274,6 +279,9 @@ static void event(void *state, const struct pt_event *e)
         break;
     case PT_KIND_net_accept:
         note_ends(network, e);
+        break;
+    case PT_KIND_python_place:
+        pt_exchanges_note(&network->exchanges, e);
         break;
     case PT_KIND_net_resolve:
         resolved(network, e);
@@ -387,6 +395,9 @@ static void set_metrics(const struct network *network, pt_u32 stage)
     pt_metrics_set(metrics, scope, "net.in_python_loop.percent",
                    s->wait_ns ? pt_real(100 * (double)s->in_python_loop_ns / (double)s->wait_ns)
                               : pt_unknown("nothing was asked of the network"));
+    pt_metrics_set(metrics, scope, "net.by_grpc.percent",
+                   s->wait_ns ? pt_real(100 * (double)s->by_grpc_ns / (double)s->wait_ns)
+                              : pt_unknown("nothing was asked of the network"));
     pt_metrics_set(metrics, scope, "net.at_once",
                    waited_s > 0 ? pt_real(fmax(total_s / waited_s, on_their_way))
                                 : pt_unknown("nothing was asked of the network"));
@@ -417,6 +428,7 @@ static void finish(void *state, struct pt_profile *profile)
     pt_map_fini(&network->by_text);
     pt_id_map_fini(&network->by_id);
     pt_connection_ends_fini(&network->ends);
+    pt_exchanges_fini(&network->exchanges);
     pt_map_fini(&network->clients);
     pt_map_fini(&network->servers);
     pt_map_fini(&network->by_descriptor);
@@ -428,7 +440,7 @@ static void finish(void *state, struct pt_profile *profile)
 const struct pt_analysis pt_analysis_network = {
     .name = "network",
     .summary = "requests by host, and how long names took to resolve",
-    .categories = PT_CATEGORY_IO | PT_CATEGORY_NET | PT_CATEGORY_WAIT,
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_NET | PT_CATEGORY_WAIT | PT_CATEGORY_PYTHON,
     .state_size = sizeof(struct network),
     .begin = begin,
     .event = event,
