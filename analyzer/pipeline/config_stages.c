@@ -9,12 +9,11 @@
 #include <string.h>
 
 #include "proftrace/limits.h"
+#include "run_file/run_file.h"
 #include "util/auto.h"
 #include "util/nearest.h"
 #include "util/text/utf8.h"
 #include "config_section.h"
-
-enum { MAX_STAGES = 1000 };
 
 /* The table of the pipeline's document. */
 static const struct {
@@ -116,8 +115,8 @@ int pt_config_stages(struct pt_config *config, const cJSON *list, struct pt_erro
         return pt_fail_code(err, 2, "profile.stages is empty; add a stage, or leave it out for the default stages");
     cJSON_ArrayForEach(item, list)
     {
-        if (config->stages.n == MAX_STAGES)
-            return pt_fail_code(err, 2, "profile.stages: more than %d stages; join some", MAX_STAGES);
+        if (config->stages.n == PT_RUN_MOST_STAGES)
+            return pt_fail_code(err, 2, "profile.stages: more than %d stages; join some", PT_RUN_MOST_STAGES);
         if (read_stage(config, item, err) < 0)
             return -1;
     }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "run_file/thin.h"
 #include "util/auto.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -42,6 +43,7 @@ bool pt_runner_record(const struct pt_runner *runner)
     for (size_t i = 0; i < runner->notes.n; i++)
         notes[i] = runner->notes.items[i];
     run.notes = notes;
+    pt_run_thin(&run);
     if (pt_run_record_write(runner->request->dir, &run, &err) == 0)
         return true;
     PT_AUTO(pt_str_fini) struct pt_str text = {0};

@@ -19,9 +19,11 @@
 #include "util/str.h"
 #include "keys.h"
 
-/* A stage of more than an hour has 8192 samples of each resource: twelve such stages. A file of more takes a hundred
- * times its size in memory. */
-enum { LARGEST_BYTES = 64 << 20, MOST_VALUES = 12 * 8192 * (PT_RESOURCE__COUNT + 2) };
+/* All samples, and what is said of each resource of each stage beside them. */
+enum {
+    LARGEST_BYTES = 64 << 20,
+    MOST_VALUES = PT_RUN_MOST_SAMPLES * (PT_RESOURCE__COUNT + 2) + PT_RUN_MOST_STAGES * 6 * PT_RESOURCE__COUNT,
+};
 
 /* Reads one key of an object into its section's structure. */
 typedef void read_function(const cJSON *object, const struct pt_run_key *key, void *fields);
@@ -191,6 +193,23 @@ static bool has_too_many_values(const struct pt_str *content)
     return values > MOST_VALUES;
 }
 
+/* A stage takes kilobytes however little is said of it, and each of its lists as many values as it has samples. */
+static int check_stages(const cJSON *json, const char *path, struct pt_error *err)
+{
+    const cJSON *stages = member(json, "stages"), *stage;
+    size_t values = 0;
+    if (array_length(stages) > PT_RUN_MOST_STAGES)
+        return pt_fail_code(err, 3, "%s holds more than %d stages: no run has as many", path, PT_RUN_MOST_STAGES);
+    cJSON_ArrayForEach(stage, stages)
+    {
+        const cJSON *samples = member(stage, "samples");
+        values += (size_t)array_length(member(samples, "t_ns")) * (size_t)cJSON_GetArraySize(samples);
+    }
+    if (values > MOST_VALUES)
+        return pt_fail_code(err, 3, "%s holds more than %d samples: no run has as many", path, MOST_VALUES);
+    return 0;
+}
+
 int pt_run_info_read(const char *directory, struct pt_run_info **ret_run, struct pt_error *err)
 {
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_RUN_FILE, directory);
@@ -205,6 +224,10 @@ int pt_run_info_read(const char *directory, struct pt_run_info **ret_run, struct
     if (!cJSON_IsObject(json)) {
         cJSON_Delete(json);
         return pt_fail_code(err, 3, "%s is not JSON", path);
+    }
+    if (check_stages(json, path, err) < 0) {
+        cJSON_Delete(json);
+        return -1;
     }
     struct pt_run_info *run = pt_calloc(1, sizeof *run);
     run->json = json;

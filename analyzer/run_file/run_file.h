@@ -18,6 +18,12 @@
 
 enum { PT_RUN_STUCK_LINES = 40 }; /* of its stacks */
 enum { PT_RUN_MOST_CPUS = 8192 }; /* of a machine: Linux can be built for no more */
+/* What the launcher keeps, and no reader has to read more: a file of more takes a hundred times its size in memory. */
+enum {
+    PT_RUN_MOST_STAGES = 1000,
+    PT_RUN_STAGE_SAMPLES = 8192,                     /* of one stage; a stage of more than an hour has as many */
+    PT_RUN_MOST_SAMPLES = 12 * PT_RUN_STAGE_SAMPLES, /* of all stages */
+};
 
 /* One resource over a stage, with the reason why it is unknown, or not quite what its name says. Totals have no mean.
  */

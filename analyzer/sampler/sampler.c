@@ -8,12 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "run_file/thin.h"
 #include "sampler/sources/source.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "process_tree.h"
 
-#define SAMPLES_MAX 8192 /* then two become one: a long run keeps its shape in bounded memory */
 #define SAMPLES_FIRST 64 /* room for so many at first */
 #define SOURCES_MAX 16
 
@@ -128,34 +128,10 @@ void pt_sampler_reaped(struct pt_sampler *sampler, pid_t pid, const struct rusag
 
 /* ---- the list ---- */
 
-/* `weight` samples are in `value` already. */
-static double merged_value(enum pt_merge merge, double value, double other, size_t weight)
-{
-    if (isnan(value) || isnan(other))
-        return isnan(value) ? other : value;
-    switch (merge) {
-    case PT_MERGE_MEAN:
-        return value + (other - value) / (double)(weight + 1);
-    case PT_MERGE_MAX:
-        return fmax(value, other);
-    case PT_MERGE_TOTAL:
-        break;
-    }
-    return other;
-}
-
-/* Two neighbours become one, which is of the time of the second. */
 static void halve(struct pt_sampler *sampler)
 {
     struct pt_samples *samples = &sampler->samples;
-    samples->n /= 2;
-    for (size_t i = 0; i < samples->n; i++)
-        samples->t_s[i] = samples->t_s[2 * i + 1];
-    for (size_t r = 0; r < PT_RESOURCE__COUNT; r++) {
-        double *values = samples->resources[r].samples;
-        for (size_t i = 0; i < samples->n; i++)
-            values[i] = merged_value(pt_resources[r].merge, values[2 * i], values[2 * i + 1], 1);
-    }
+    samples->n = pt_run_halve(samples->t_s, samples->resources, samples->n);
     sampler->merged *= 2;
 }
 
@@ -175,7 +151,7 @@ static void keep(struct pt_sampler *sampler, const struct pt_sample *sample)
 {
     struct pt_samples *samples = &sampler->samples;
     const bool is_merged = sampler->pending && sampler->pending < sampler->merged;
-    if (!is_merged && samples->n == SAMPLES_MAX)
+    if (!is_merged && samples->n == PT_RUN_STAGE_SAMPLES)
         halve(sampler);
     if (!is_merged) {
         make_room(sampler);
@@ -186,7 +162,7 @@ static void keep(struct pt_sampler *sampler, const struct pt_sample *sample)
     samples->t_s[at] = (double)sample->t_ns / 1e9;
     for (size_t r = 0; r < PT_RESOURCE__COUNT; r++) {
         double *value = &samples->resources[r].samples[at];
-        *value = is_merged ? merged_value(pt_resources[r].merge, *value, sample->values[r], sampler->pending)
+        *value = is_merged ? pt_run_merged(pt_resources[r].merge, *value, sample->values[r], sampler->pending)
                            : sample->values[r];
     }
     sampler->pending++;

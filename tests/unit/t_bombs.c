@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "run_file/resources.h"
+
 enum { TIB_SHIFT = 40 };
 
 static struct pt_block records_block(pt_u64 sequence)
@@ -327,6 +329,22 @@ static void run_json_that_explodes(void **state)
     while (content.n < 60u << 20)
         pt_str_add(&content, ",0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
     pt_str_add(&content, "]}");
+    beside("run.json", &content, 0);
+    pt_str_clear(&content);
+    pt_str_add(&content, "{\"stages\": [{\"stage\":\"a0\"}"); /* fifteen bytes in the file, kilobytes in memory */
+    for (int i = 0; i < 300000; i++)
+        pt_str_add(&content, ",{\"stage\":\"a0\"}");
+    pt_str_add(&content, "]}");
+    beside("run.json", &content, 0);
+    pt_str_clear(&content);
+    pt_str_add(&content,
+               "{\"stages\": [{\"stage\":\"a0\",\"samples\":{\"t_ns\":[0"); /* each list gets as many values */
+    for (int i = 0; i < 3000000; i++)
+        pt_str_add(&content, ",0");
+    pt_str_add(&content, "]");
+    for (int i = 0; i < PT_RESOURCE__COUNT; i++)
+        pt_str_printf(&content, ",\"%s\":[]", pt_resources[i].id);
+    pt_str_add(&content, "}}]}");
     beside("run.json", &content, 0);
     pt_str_fini(&content);
 }

@@ -15,6 +15,7 @@
 
 #include "helper_files.h"
 #include "run_file/read.h"
+#include "run_file/thin.h"
 #include "run_file/write.h"
 #include "util/auto.h"
 #include "util/fd.h"
@@ -194,36 +195,59 @@ static void what_is_written_is_read(void **state)
     assert_string_equal(first.text, second.text);
 }
 
-/* Eight stages of more than an hour each were "more values than any run has", and all that is known of the run was left
- * out. */
+/* Thirty stages of more than an hour each were "more values than any run has", and all that is known of the run was
+ * left out. */
 static void long_pipelines_are_read(void **state)
 {
     (void)state;
-    enum { STAGES = 8, SAMPLES = 8192, RESOURCES = 25 };
-    static double t_s[SAMPLES];
-    for (int i = 0; i < SAMPLES; i++)
-        t_s[i] = i + 1;
+    enum { STAGES = 30, SAMPLES = PT_RUN_STAGE_SAMPLES, ENDED = STAGES - 1 };
+    static double t_s[STAGES][SAMPLES], values[STAGES][PT_RESOURCE__COUNT][SAMPLES];
     struct pt_run_stage stages[STAGES];
     struct pt_run_info run;
     for (int i = 0; i < STAGES; i++) {
+        for (int sample = 0; sample < SAMPLES; sample++)
+            t_s[i][sample] = sample + 1;
         pt_run_stage_forget(&stages[i]);
         stages[i].name = "train";
+        stages[i].status = i < ENDED ? "ok" : NULL;
         stages[i].exit = "exit 0";
         stages[i].pid = 7;
         stages[i].start_ns = 0;
         stages[i].duration_ns = SAMPLES * 1000000000ll;
-        stages[i].sample_t_s = t_s;
+        stages[i].sample_t_s = t_s[i];
         stages[i].n_samples = SAMPLES;
-        for (int resource = 0; resource < RESOURCES; resource++)
-            stages[i].resources[resource] = (struct pt_run_resource){1, 1, 1, NULL, t_s, 0};
+        for (int resource = 0; resource < PT_RESOURCE__COUNT; resource++) {
+            memcpy(values[i][resource], t_s[i], sizeof t_s[i]);
+            stages[i].resources[resource] = (struct pt_run_resource){1, 1, 1, NULL, values[i][resource], 0};
+        }
     }
     pt_run_forget(&run);
     run.stages = stages;
     run.n_stages = STAGES;
+    pt_run_thin(&run);
     write_run(&run);
     PT_AUTO(pt_run_info_freep) struct pt_run_info *read = read_run();
     assert_int_equal(read->n_stages, STAGES);
-    assert_int_equal(read->stages[STAGES - 1].n_samples, SAMPLES);
+    assert_int_equal(read->stages[ENDED].n_samples, SAMPLES); /* the sampler goes on with its list */
+    pt_u32 n = 0;
+    for (int i = 0; i < STAGES; i++) {
+        const struct pt_run_stage *stage = &read->stages[i];
+        n += stage->n_samples;
+        assert_true(stage->n_samples >= SAMPLES / 4);
+        assert_true(stage->sample_t_s[stage->n_samples - 1] == SAMPLES);
+    }
+    assert_true(n <= PT_RUN_MOST_SAMPLES);
+}
+
+static void odd_samples_keep_their_last(void **state)
+{
+    (void)state;
+    double t_s[] = {1, 2, 3}, means[] = {10, 30, 7}, totals[] = {1, NAN, 5};
+    struct pt_run_resource resources[PT_RESOURCE__COUNT] = {0};
+    resources[PT_RESOURCE_cpu_percent].samples = means;
+    resources[PT_RESOURCE_disk_read_bytes].samples = totals;
+    assert_int_equal(pt_run_halve(t_s, resources, 3), 2);
+    assert_true(t_s[0] == 2 && t_s[1] == 3 && means[0] == 20 && means[1] == 7 && totals[0] == 1 && totals[1] == 5);
 }
 
 /* Items without their name are none; other types are unknown. */
@@ -250,6 +274,7 @@ int main(void)
         cmocka_unit_test(every_key_has_its_form),
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(long_pipelines_are_read),
+        cmocka_unit_test(odd_samples_keep_their_last),
         cmocka_unit_test(foreign_files_are_read_as_far_as_they_go),
     };
     return cmocka_run_group_tests(tests, enter_directory, leave_directory);
