@@ -159,8 +159,7 @@ static void report_progress(void *context)
 {
     struct traced *traced = context;
     struct pt_error ignored = {0};
-    pt_run_stage_take(&traced->recorded_stage, &traced->result);
-    traced->recorded_stage.start_ns = 0;
+    pt_run_stage_take(&traced->recorded_stage, &traced->result, traced->dir);
     pt_run_record_write(traced->dir, &traced->recorded, &ignored);
     pt_ring_space_return(traced->dir);
 }
@@ -331,8 +330,7 @@ static int run_traced(struct traced *traced, struct pt_error *err)
                  result->samples->living == 1 ? "descendant was" : "descendants were");
         notes[(notes[0] != NULL) + (notes[1] != NULL) + (notes[2] != NULL)] = left;
     }
-    pt_run_stage_take(stage, result);
-    stage->start_ns = 0;
+    pt_run_stage_take(stage, result, traced->dir);
     stage->status = pt_status_is_success(result->wait_status) ? "ok" : "failed";
     stage->reason = pt_status_is_success(result->wait_status) ? NULL : why_it_failed(traced);
     pt_run_take_gpus(run, result->samples);

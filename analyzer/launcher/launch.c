@@ -471,7 +471,7 @@ int pt_launch(const struct pt_launch *launch, struct pt_sampler *sampler, struct
         .result = ret_result,
     };
     pt_stall_begin(&watch.stall, watch.start_ns);
-    watch.last_sample_ns = watch.start_ns;
+    watch.last_sample_ns = ret_result->start_ns = watch.start_ns;
     watch.sample_due_ns = watch.start_ns + launch->interval_ns;
     watch.progress_due_ns = launch->progress ? watch.start_ns : NEVER_NS;
     pt_memory_kills_read(&watch.kills_before, NULL, NULL);

@@ -53,7 +53,8 @@ enum pt_launch_end { PT_LAUNCH_ENDED, PT_LAUNCH_TIMED_OUT, PT_LAUNCH_INTERRUPTED
 
 struct pt_launch_result {
     pid_t pid;
-    bool running; /* in progress(), or as it could not be ended: how it will end is not known */
+    pt_u64 start_ns; /* monotonic; what comes before it, as opening a driver, may take seconds */
+    bool running;    /* in progress(), or as it could not be ended: how it will end is not known */
     int wait_status;
     char exit[48];      /* what it says: "exit 0" */
     char why[160];      /* the same, and whether it was for want of memory */

@@ -13,13 +13,15 @@
 #include "util/auto.h"
 #include "git_head.h"
 
-void pt_run_stage_take(struct pt_run_stage *stage, const struct pt_launch_result *result)
+void pt_run_stage_take(struct pt_run_stage *stage, const struct pt_launch_result *result,
+                       const struct pt_session_dir *dir)
 {
     const struct pt_samples *samples = result->samples;
     const bool is_unseen = result->running && !samples->n; /* its 0 would be taken for a measurement */
     const double cpu_ns = is_unseen ? NAN : (double)samples->cpu_ns;
     const double average = result->duration_ns ? 100.0 * cpu_ns / (double)result->duration_ns : NAN;
     stage->pid = result->pid;
+    stage->start_ns = (double)(result->start_ns - dir->start_monotonic_ns);
     stage->duration_ns = (double)result->duration_ns;
     stage->stop_ns = result->how != PT_LAUNCH_ENDED && !result->running ? (double)result->stop_ns : NAN;
     stage->exit = result->running ? NULL : result->exit;

@@ -12,7 +12,8 @@
 
 /* The result of a stage's command, or its state while it runs. Lists and texts still belong to the result and the
  * sampler. */
-void pt_run_stage_take(struct pt_run_stage *stage, const struct pt_launch_result *result);
+void pt_run_stage_take(struct pt_run_stage *stage, const struct pt_launch_result *result,
+                       const struct pt_session_dir *dir);
 /* Names of GPUs: from the first stage that knows them; they are the same for all. */
 void pt_run_take_gpus(struct pt_run_info *run, const struct pt_samples *samples);
 /* List the target of a stage when it is not traced. `untraced` has room for it. */

@@ -213,7 +213,6 @@ static void fail(struct pt_runner *runner, struct pt_run_stage *stage, const str
 struct progress {
     struct pt_runner *runner;
     size_t index;
-    pt_u64 start_ns;
 };
 
 /* What is known of its command by now. */
@@ -221,8 +220,7 @@ static void take_result(const struct progress *progress)
 {
     struct pt_run_stage *stage = &progress->runner->run.stages[progress->index];
     const struct pt_launch_result *result = &progress->runner->runs[progress->index].result;
-    stage->start_ns = (double)progress->start_ns;
-    pt_run_stage_take(stage, result);
+    pt_run_stage_take(stage, result, progress->runner->request->dir);
     pt_run_take_gpus(&progress->runner->run, result->samples);
 }
 
@@ -272,7 +270,7 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
         return -1;
     stage->command = (const char **)run->argv;
     stage->status = stage->reason = NULL;
-    struct progress progress = {runner, index, pt_runner_now_ns(runner)};
+    struct progress progress = {runner, index};
     PT_AUTO(pt_cpu_profile_freep)
     struct pt_cpu_profile *cpu_profile = pt_cpu_profile_new(runner->request->dir->fd, (pt_u32)index);
     static const struct pt_launch_reader no_reader;
@@ -295,7 +293,7 @@ static int launch(struct pt_runner *runner, size_t index, struct pt_output *outp
         .reader = planned->target.preload ? runner->request->reader : no_reader,
     };
     /* Before it runs: that it is not reached would be wrong from then on, however soon we are killed. */
-    stage->start_ns = (double)progress.start_ns;
+    stage->start_ns = (double)pt_runner_now_ns(runner);
     pt_run_take_target(&runner->run, stage->name, &planned->target);
     pt_runner_record(runner);
     const int launched = pt_launch(&what, run->sampler, &run->result, err);

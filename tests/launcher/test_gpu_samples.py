@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What run.json says about GPUs, by doubles of NVML and nvidia-smi, each with its own faults."""
+import json
 import os
 import shutil
 import signal
@@ -8,6 +9,7 @@ import tempfile
 import time
 import unittest
 
+from launcher_case import PROFTRACE
 from resource_case import GPU, ResourceCase
 
 DOUBLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fakenvml")
@@ -35,6 +37,7 @@ class Gpu(ResourceCase):
         done = self.run_it(*(command or ("sleep", "1")), options=options, environment={**environment, **more})
         self.wall = time.monotonic() - begin
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.done = done
         return self.record()
 
     def calls(self):
@@ -154,6 +157,16 @@ reasons 0x1 0x4 0x40 0
         self.assertLess(self.wall, 6)
         for pid in {pid for pid, *_ in self.calls()}:
             self.assertTrue(self.has_ended(pid))
+
+    def test_command_begins_when_the_driver_has_answered(self):
+        """Its samples lie beside its events, and it is known as the process that began then."""
+        said = os.path.join(self.folder, "began")
+        record = self.play(self.ONE + "hang init\n", "sh", "-c", f"date +%s%N > {said}; {PROFTRACE} report --format json")
+        with open(said, encoding="ascii") as file:
+            began_ns = int(file.read()) - record["start_realtime_ns"]
+        self.assertGreater(began_ns, 1e9)
+        self.assertAlmostEqual(record["start_ns"] / 1e9, began_ns / 1e9, delta=0.5)
+        self.assertEqual(json.loads(self.done.stdout)["stages"][0]["status"], "running")
 
     def test_switched_off(self):
         self.play(self.ONE, options=("--no-gpu-sampling",))

@@ -65,7 +65,7 @@ static const double LONGEST_S = 3e9;
 struct chart_build {
     const struct pt_build *b;
     const struct pt_run_info *run;
-    double origin_s; /* where the time axis begins, in the run's time */
+    double origin_s; /* where the time axis begins, in the run's time: with a command, or one stage */
 };
 
 static double start_of(const struct pt_run_stage *stage)
@@ -221,7 +221,8 @@ void pt_build_charts(const struct pt_build *b)
     struct chart_build c = {.b = b, .run = b->profile->run};
     if (c.run && pt_session_is_window(b->profile->session))
         c.origin_s = window_start_s(b);
-    for (pt_u32 i = 0; c.run && b->options->stage && i < c.run->n_stages; i++)
+    const bool is_of_one = b->options->stage || (c.run && c.run->n_stages == 1);
+    for (pt_u32 i = 0; c.run && is_of_one && i < c.run->n_stages; i++)
         if (wants(&c, &c.run->stages[i]))
             c.origin_s = start_of(&c.run->stages[i]);
     for (size_t i = 0; c.run && i < sizeof specs / sizeof *specs; i++)

@@ -51,7 +51,8 @@ static struct grid grid_of(const struct pt_build *b)
     const double window_s =
         pt_session_is_window(b->profile->session) ? (double)b->profile->session->window_from_ns / 1e9 + offset_s(b) : 0;
     struct grid grid = {.b = b, .origin_s = window_s, .end_s = (double)pt_profile_wall_ns(b->profile) / 1e9};
-    for (pt_u32 i = 0; b->options->stage && i < b->profile->stages.n; i++)
+    const bool is_of_one = b->options->stage || (b->profile->run && b->profile->run->n_stages == 1);
+    for (pt_u32 i = 0; is_of_one && i < b->profile->stages.n; i++)
         if (pt_build_wants(b, i)) {
             const struct pt_run_stage *run = pt_profile_run_of(b->profile, i);
             grid.origin_s = run && run->start_ns > 0 ? run->start_ns / 1e9 : start_of(b, i);
