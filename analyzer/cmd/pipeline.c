@@ -246,11 +246,14 @@ static int run_in(const struct request *request, const struct pt_runner_request 
     return code;
 }
 
-static const char *look(void *context, const char *stage, pid_t pid, const char *why)
+static const char *look(void *context, const char *stage, pid_t pid, const char *why, bool is_asked)
 {
     struct pt_stuck *stuck = context;
-    stuck->stage = stage;
-    if (pt_stuck_look(stuck, pid, why) && !pt_environment_says_quiet()) {
+    pt_stuck_begin(stuck, stage);
+    const enum pt_stuck_seen seen = pt_stuck_look(stuck, pid, why, is_asked);
+    if (seen == PT_STUCK_NOT_SEEN)
+        return NULL;
+    if (seen == PT_STUCK_NEW && !pt_environment_says_quiet()) {
         PT_AUTO(pt_str_fini) struct pt_str text = {0};
         pt_str_printf(&text, "%s: %s%s%s", stage, why, *stuck->reason ? ": " : "", stuck->reason);
         say(pt_str_text(&text));
@@ -261,7 +264,7 @@ static const char *look(void *context, const char *stage, pid_t pid, const char 
 static const char *look_at_core(void *context, const char *stage, pid_t pid, const char *cwd)
 {
     struct pt_stuck *stuck = context;
-    stuck->stage = stage;
+    pt_stuck_begin(stuck, stage);
     return pt_stuck_core(stuck, pid, cwd) ? stuck->reason : "";
 }
 

@@ -152,6 +152,8 @@ struct traced {
     struct pt_str stalls; /* what was seen when nothing moved */
     struct pt_str why;    /* it failed, with the place */
     struct pt_stuck stuck;
+    struct pt_str hang; /* why it did not go on; what is asked for later is another's reason */
+    bool was_asked;     /* the last look was for a SIGQUIT */
 };
 
 /* If we are killed, this is all that remains; a report that is asked for meanwhile is made from it. */
@@ -187,14 +189,20 @@ static void say_where_it_hangs(void *context, pid_t pid, enum pt_launch_still wh
     char heading[120];
     put_heading(traced->request, why, heading, sizeof heading);
     stuck->run_fd = traced->dir->fd;
-    stuck->stage = traced->stage;
-    const bool is_new = pt_stuck_look(stuck, pid, heading);
-    traced->recorded_stage.stacks = stuck->folded.n ? pt_str_text(&stuck->folded) : NULL;
-    if (!is_new)
+    pt_stuck_begin(stuck, traced->stage);
+    const enum pt_stuck_seen seen = pt_stuck_look(stuck, pid, heading, why == PT_LAUNCH_ASKED);
+    if (seen == PT_STUCK_NOT_SEEN)
         return;
+    traced->was_asked = why == PT_LAUNCH_ASKED;
+    traced->recorded_stage.stacks = stuck->folded.n ? pt_str_text(&stuck->folded) : NULL;
     /* Who asks where a program is, is told; that it hangs is not said by that. */
-    if (why != PT_LAUNCH_ASKED)
-        traced->recorded_stage.stuck = reason_of(stuck);
+    if (why != PT_LAUNCH_ASKED) {
+        pt_str_clear(&traced->hang);
+        pt_str_add(&traced->hang, reason_of(stuck));
+        traced->recorded_stage.stuck = pt_str_text(&traced->hang);
+    }
+    if (seen != PT_STUCK_NEW)
+        return;
     pt_str_printf(&traced->stalls, "%s%s%s%s; stacks.txt has the stacks of all threads", traced->stalls.n ? "; " : "",
                   heading, *stuck->reason ? ": " : "", stuck->reason);
     if (!pt_environment_says_quiet())
@@ -280,8 +288,9 @@ static const char *why_it_failed(struct traced *traced)
 {
     const struct pt_launch_result *result = &traced->result;
     traced->stuck.run_fd = traced->dir->fd;
-    traced->stuck.stage = traced->stage;
-    if (WIFSIGNALED(result->wait_status) && WTERMSIG(result->wait_status) == SIGQUIT && *traced->stuck.reason) {
+    pt_stuck_begin(&traced->stuck, traced->stage);
+    if (WIFSIGNALED(result->wait_status) && WTERMSIG(result->wait_status) == SIGQUIT && traced->was_asked &&
+        *traced->stuck.reason) {
         traced->recorded_stage.stuck = traced->stuck.reason;
         pt_str_printf(&traced->why, "%s: %s", result->why, traced->stuck.reason);
         return pt_str_text(&traced->why);
@@ -425,6 +434,7 @@ static int run(const struct request *request, struct pt_error *err)
     pt_str_fini(&traced.stalls);
     pt_str_fini(&traced.why);
     pt_str_fini(&traced.stuck.folded);
+    pt_str_fini(&traced.hang);
     pt_session_dir_close(&dir);
     pt_sampler_free(traced.sampler);
     return done < 0 ? -1 : pt_end_as(traced.result.wait_status);

@@ -249,7 +249,10 @@ static void look_at_stage(void *context, pid_t pid, enum pt_launch_still why)
     const char *heading =
         pt_runner_format(runner, "%s%s", headings[why], why == PT_LAUNCH_ASKED ? "" : pt_fmt_duration((pt_i64)ns).text);
     pt_status_line_erase(&runner->status_line);
-    const char *found = request->look(request->look_context, stage->name, pid, heading);
+    const bool is_asked = why == PT_LAUNCH_ASKED || why == PT_LAUNCH_TIMES_OUT;
+    const char *found = request->look(request->look_context, stage->name, pid, heading, is_asked);
+    if (!found)
+        return;
     stage->stuck = *found ? pt_runner_format(runner, "%s", found) : NULL;
     stage->stacks = keep_stacks(runner);
     note(runner, stage,

@@ -23,8 +23,9 @@ struct pt_runner_request {
     bool keep_temp;                   /* leave the temporary configuration, and say where it is */
     pt_u64 stall_ns;                  /* 0 = never: look at a stage when nothing of it has moved for so long */
     /* Look at a stage that runs too long or does not go on; returns why, in one line, until the next call. NULL = none
-     * is there. The stacks are kept in the run directory. */
-    const char *(*look)(void *context, const char *stage, pid_t pid, const char *why);
+     * is there; it returns NULL where it has looked too often already, unless somebody asked. The stacks are kept in
+     * the run directory. */
+    const char *(*look)(void *context, const char *stage, pid_t pid, const char *why, bool is_asked);
     /* Of one that died and left a core dump: where it died; "" = not known. */
     const char *(*look_at_core)(void *context, const char *stage, pid_t pid, const char *cwd);
     /* The stacks of the last of either, for reports; "" = none. */

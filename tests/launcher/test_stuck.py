@@ -224,6 +224,24 @@ while True: time.sleep(0.05) if os.waitpid(-1, os.WNOHANG)[0] == 0 else os._exit
         self.assertEqual(report["stages"][0]["status"], "ok")
         self.assertNotIn("stage_stuck", [finding["rule"] for finding in report["findings"]])
 
+    def test_who_asks_is_told_however_often(self):
+        """Looks that nobody asked for are counted, so that a training that pauses for days does not fill the disk."""
+        self.write_program("import signal, time\nsignal.signal(signal.SIGQUIT, lambda *_: None)\nprint('ready', flush=True)\n"
+                           "for _ in range(10**6): time.sleep(0.01)\n")
+        process = self.start_run("--", sys.executable, "program.py")
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        stacks = self.path("run/stacks.txt")
+        for n in range(1, 53):
+            process.send_signal(signal.SIGQUIT)
+            self.wait_for(lambda: os.path.exists(stacks) and self.stacks(self.path("run")).count("SIGQUIT asked where it is\n") >= n)
+
+    def test_an_old_look_says_nothing_of_a_later_end(self):
+        """It paused, was looked at, went on, and ended by a SIGQUIT of its own: not where it had paused."""
+        self.write_program("import os, signal, time\ndef rest(): time.sleep(2.5)\nrest()\nos.kill(os.getpid(), signal.SIGQUIT)\n")
+        done = self.run_command("run", "--stall", "1", "-o", "run", "--", "sh", "-c", f"ulimit -c 0; exec {sys.executable} program.py")
+        self.assertIn("nothing has moved", done.stderr)
+        self.assertEqual(self.report("run")["stages"][0]["reason"], "signal 3 (SIGQUIT)")
+
     def test_sigquit_of_a_pipeline(self):
         self.write_program("import time\ndef rest():\n    time.sleep(60)\nopen('ready', 'w').close()\nrest()\n")
         with open(self.path("config.json"), "w", encoding="utf-8") as file:

@@ -58,7 +58,17 @@ static void set_reason(struct pt_stuck *stuck, const struct pt_str *reason)
     pt_utf8_trim(stuck->reason, sizeof stuck->reason);
 }
 
-bool pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
+void pt_stuck_begin(struct pt_stuck *stuck, const char *stage)
+{
+    if (stuck->stage && !strcmp(stuck->stage, stage))
+        return;
+    stuck->stage = stage;
+    stuck->looks = 0;
+    *stuck->reason = 0;
+    pt_str_clear(&stuck->folded);
+}
+
+enum pt_stuck_seen pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why, bool is_asked)
 {
     enum {
         MOST_LOOKS = 50,
@@ -68,13 +78,13 @@ bool pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
     PT_AUTO(pt_str_fini) struct pt_str reason = {0};
     struct pt_look look = {0};
     struct pt_error err = {0};
-    if (stuck->looks++ >= MOST_LOOKS)
-        return false;
+    if (!is_asked && stuck->looks++ >= MOST_LOOKS)
+        return PT_STUCK_NOT_SEEN;
+    pt_str_clear(&stuck->folded);
     put_heading(stuck, why, &text);
     if (pt_look_open(&look, (pt_u32)pid, true, &err) == 0) {
         pt_look_put(&look, &text);
         pt_look_put_reason(&look, (pt_u32)pid, &reason);
-        pt_str_clear(&stuck->folded);
         pt_look_put_folded(&look, MOST_FOLDED_LINES, &stuck->folded);
     } else {
         pt_str_printf(&text, "no stacks: %s\n", err.text);
@@ -86,7 +96,7 @@ bool pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *why)
         pt_str_printf(&reason, " (stacks.txt cannot be written: %s)", strerror(errno));
     const bool is_new = strcmp(stuck->reason, pt_str_text(&reason)) != 0;
     set_reason(stuck, &reason);
-    return is_new;
+    return is_new ? PT_STUCK_NEW : PT_STUCK_AS_BEFORE;
 }
 
 /* ---- dumps ---- */
