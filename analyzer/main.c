@@ -3,7 +3,6 @@
  * main.c - Owns: the choice of the command; everything else is in cmd/. Threads: main only. Never: prints an error
  * unsanitised.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,10 +66,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "proftrace %s: %s\n", command->name, pt_str_text(&text));
         return err.exit_code ? err.exit_code : PT_EXIT_OWN_FAILURE;
     }
-    if (fflush(stdout) || ferror(stdout)) {
-        const int why = errno;
-        fprintf(stderr, "proftrace %s: cannot write to standard output: %s\n", command->name, strerror(why));
-        return code ? code : PT_EXIT_OWN_FAILURE;
-    }
-    return code;
+    return pt_command_flush(command->name, code);
 }

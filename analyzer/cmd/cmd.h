@@ -26,4 +26,7 @@ struct pt_command {
 extern const struct pt_command pt_commands[];
 const struct pt_command *pt_command_find(const char *name);
 
+/* What waits for stdout is written; the exit code, which a failure of that changes only where it was 0. */
+int pt_command_flush(const char *name, int code);
+
 #endif

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * commands.c - Owns: the table of commands, made from commands.def. Threads: any, it is constant.
+ * commands.c - Owns: the table of commands, made from commands.def, and how the last of what they print is written.
+ * Threads: any for the table, it is constant; main for what is printed. Never: hides that stdout is full.
  */
 #include "cmd.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct pt_command pt_commands[] = {
@@ -19,4 +22,13 @@ const struct pt_command *pt_command_find(const char *name)
         if (!strcmp(command->name, name))
             return command;
     return NULL;
+}
+
+int pt_command_flush(const char *name, int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    const int why = errno;
+    fprintf(stderr, "proftrace %s: cannot write to standard output: %s\n", name, strerror(why));
+    return code ? code : PT_EXIT_OWN_FAILURE;
 }

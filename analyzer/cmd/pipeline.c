@@ -24,6 +24,7 @@
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
 #include "util/text/shell_word.h"
+#include "apart.h"
 #include "cmd.h"
 #include "comparison/show_check.h"
 #include "quality/grade_report.h"
@@ -209,11 +210,8 @@ static void print_end(const struct pt_runner_request *what, const struct pt_runn
         say(result->broken_floors.items[i]);
 }
 
-static int exit_code(const struct pt_runner_result *result, const struct outcome *outcome)
+static int code_of(const struct pt_runner_result *result, const struct outcome *outcome)
 {
-    const int end_signal = result->end_signal ? result->end_signal : pt_signals_kept();
-    if (end_signal)
-        return pt_end_as(end_signal); /* a wait status that says so */
     if (result->n_failed)
         return EXIT_STAGE_FAILED;
     if (result->broken_floors.n)
@@ -223,26 +221,54 @@ static int exit_code(const struct pt_runner_result *result, const struct outcome
     return outcome->reported && !outcome->is_copy_missing ? 0 : PT_EXIT_OWN_FAILURE;
 }
 
+/* What comes after the stages, in a process of its own. */
+struct ending {
+    const struct request *request;
+    const struct pt_runner_request *what;
+    struct pt_runner_result *result;
+    struct outcome outcome;
+};
+
+static int end_apart(void *context)
+{
+    struct ending *ending = context;
+    struct outcome *outcome = &ending->outcome;
+    write_reports(ending->request, ending->what, ending->result, outcome);
+    print_end(ending->what, ending->result, outcome);
+    fputs(pt_str_text(&outcome->check.all), stdout);
+    const int code = pt_command_flush("pipeline", code_of(ending->result, outcome));
+    pt_str_fini(&outcome->summary);
+    pt_str_fini(&outcome->headlines);
+    pt_str_fini(&outcome->annotations);
+    pt_self_check_fini(&outcome->check);
+    return code;
+}
+
+/* A stage that failed is told by the exit code, whatever becomes of the reports. */
+static int end_pipeline(struct ending *ending)
+{
+    char how[PT_STATUS_TEXT_BYTES];
+    int code = 0;
+    if (!pt_apart(end_apart, ending, &code, how)) {
+        pt_apart_say(how, ending->what->dir->path);
+        code = code_of(ending->result, &ending->outcome);
+    }
+    const int end_signal = ending->result->end_signal ? ending->result->end_signal : pt_signals_kept();
+    return end_signal ? pt_end_as(end_signal) : code; /* a wait status that says so */
+}
+
 static const char writing_reports[] = "\nproftrace: the reports are being written; once more ends that\n";
 
 static int run_in(const struct request *request, const struct pt_runner_request *what, struct pt_signals *signals,
                   struct pt_error *err)
 {
     struct pt_runner_result result = {0};
-    struct outcome outcome = {0};
+    struct ending ending = {.request = request, .what = what, .result = &result};
     int code = pt_pipeline_run(what, &result, err);
     pt_signals_linger(signals, pt_environment_says_quiet() ? NULL : writing_reports);
-    if (code == 0) {
-        write_reports(request, what, &result, &outcome);
-        print_end(what, &result, &outcome);
-        fputs(pt_str_text(&outcome.check.all), stdout);
-        code = exit_code(&result, &outcome);
-    }
+    if (code == 0)
+        code = end_pipeline(&ending);
     pt_runner_result_fini(&result);
-    pt_str_fini(&outcome.summary);
-    pt_str_fini(&outcome.headlines);
-    pt_str_fini(&outcome.annotations);
-    pt_self_check_fini(&outcome.check);
     return code;
 }
 

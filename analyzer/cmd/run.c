@@ -32,6 +32,7 @@
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
 #include "util/text/shell_word.h"
+#include "apart.h"
 #include "cmd.h"
 
 #include "arguments/keep.h"
@@ -353,6 +354,7 @@ static int run_traced(struct traced *traced, struct pt_error *err)
 
 /* What is made of a run when it is over. */
 struct afterwards {
+    const struct traced *traced;
     struct pt_str headlines;
     pt_u64 cpu_ns;
     bool is_reported;
@@ -376,8 +378,9 @@ static void write_reports(const struct pt_session_dir *dir, struct afterwards *a
         fprintf(stderr, "proftrace: no report was written: %s\n", err.text);
 }
 
-static void print_end(const struct traced *traced, const struct afterwards *afterwards)
+static void print_end(const struct afterwards *afterwards)
 {
+    const struct traced *traced = afterwards->traced;
     const struct pt_launch_result *result = &traced->result;
     const struct pt_samples *samples = result->samples;
     const struct pt_target *target = traced->target;
@@ -398,6 +401,35 @@ static void print_end(const struct traced *traced, const struct afterwards *afte
     pt_shell_word(&word, traced->dir->shown);
     fprintf(stderr, "proftrace: %s%s  (next: proftrace report %s)\n", pt_str_text(&shown),
             afterwards->is_reported ? "/report.html" : "", pt_str_text(&word));
+}
+
+static int write_and_print(void *context)
+{
+    struct afterwards *afterwards = context;
+    const struct traced *traced = afterwards->traced;
+    if (!traced->request->no_report)
+        write_reports(traced->dir, afterwards);
+    if (traced->request->timeline)
+        write_timeline(traced->dir);
+    if (!pt_environment_says_quiet())
+        print_end(afterwards);
+    pt_str_fini(&afterwards->headlines);
+    return 0;
+}
+
+/* Whatever becomes of the reports, the exit code is the command's. */
+static void end_run(const struct traced *traced)
+{
+    struct afterwards afterwards = {.traced = traced, .cpu_ns = traced->result.samples->cpu_ns};
+    char how[PT_STATUS_TEXT_BYTES];
+    int code = 0;
+    if (traced->request->no_report && !traced->request->timeline) {
+        write_and_print(&afterwards);
+    } else if (!pt_apart(write_and_print, &afterwards, &code, how)) {
+        pt_apart_say(how, traced->dir->shown);
+        if (!pt_environment_says_quiet())
+            print_end(&afterwards);
+    }
 }
 
 static int run(const struct request *request, struct pt_error *err)
@@ -421,14 +453,8 @@ static int run(const struct request *request, struct pt_error *err)
     name_stage(request, stage);
     struct traced traced = {request, &target, library, &dir, stage, pt_sampler_new(&looking, err), .result = {0}};
     const int done = traced.sampler ? run_traced(&traced, err) : -1;
-    struct afterwards afterwards = {.cpu_ns = done == 0 ? traced.result.samples->cpu_ns : 0};
-    if (done == 0 && !request->no_report)
-        write_reports(&dir, &afterwards);
-    if (done == 0 && request->timeline)
-        write_timeline(&dir);
-    if (done == 0 && !pt_environment_says_quiet())
-        print_end(&traced, &afterwards);
-    pt_str_fini(&afterwards.headlines);
+    if (done == 0)
+        end_run(&traced);
     pt_str_fini(&traced.log);
     pt_str_fini(&traced.log_notes);
     pt_str_fini(&traced.stalls);

@@ -18,6 +18,7 @@ static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 static volatile sig_atomic_t kept_signal;
 static const char *kept_text;
+static pid_t kept_by; /* a process that we have made hears the same key, and says nothing */
 
 static bool is_ignored(int number)
 {
@@ -130,7 +131,7 @@ static void keep(int number)
     }
     kept_signal = number;
     const int problem = errno;
-    if (kept_text && write(STDERR_FILENO, kept_text, strlen(kept_text)) < 0)
+    if (kept_text && getpid() == kept_by && write(STDERR_FILENO, kept_text, strlen(kept_text)) < 0)
         errno = problem;
 }
 
@@ -139,6 +140,7 @@ void pt_signals_linger(struct pt_signals *signals, const char *text)
     struct sigaction action = {.sa_handler = keep, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     kept_text = text;
+    kept_by = getpid();
     for (size_t i = 0; i < N_ENDS; i++)
         if (!sigismember(&signals->ignored, ends[i]))
             sigaction(ends[i], &action, NULL);

@@ -30,6 +30,36 @@ class Endings(LauncherCase):
             self.assertEqual(self.record()["exit"], f"exit {code}")
             self.assertEqual(self.record()["exit_code"], code)
 
+    def test_reports_whose_making_is_killed_leave_it_the_commands(self):
+        """As for want of memory."""
+        library = self.compile("""
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <fcntl.h>
+            #include <signal.h>
+            #include <string.h>
+            int openat(int folder, const char *path, int flags, ...)
+            {
+                int (*real)(int, const char *, int, int) = (int (*)(int, const char *, int, int))dlsym(RTLD_NEXT, "openat");
+                if (!strncmp(path, "report.html.", 12)) raise(SIGKILL);
+                return real(folder, path, flags, 0600);
+            }""", "-shared", "-fPIC", name="killer.so")
+        done = self.proftrace("run", "-o", "run", "--", "sh", "-c", "exit 3", environment={"LD_PRELOAD": library})
+        if b"ASan runtime" in done.stderr:
+            self.skipTest("a sanitizer wants to be the first library")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(self.record("run")["exit_code"], 3)
+        said = own_lines(done.stderr)
+        self.assertEqual(said[0], "proftrace: writing the reports ended early (signal 9 (SIGKILL)); `proftrace report run` tries again")
+        self.assertRegex(said[1], "^proftrace: exit 3 after ")
+        self.assertEqual(self.proftrace("report", "run").returncode, 0)
+        for script, code in ("exit 3", 1), ("exit 0", 125):
+            with open(os.path.join(self.folder, "config.json"), "w", encoding="utf-8") as file:
+                json.dump({"profile": {"stages": [{"stage": "a", "cmd": ["sh", "-c", script]}]}}, file)
+            done = self.proftrace("pipeline", environment={"LD_PRELOAD": library})
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertRegex(done.stderr, rb"\(signal 9 \(SIGKILL\)\); `proftrace report ")
+
     def test_signal_is_the_commands(self):
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT, signal.SIGINT, signal.SIGPIPE):
             done = self.run_it("sh", "-c", f"kill -{int(number)} $$")

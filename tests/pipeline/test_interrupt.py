@@ -156,7 +156,7 @@ class Interrupts(InterruptCase):
         if not shutil.which("strace"):
             self.skipTest("no strace")
         stages = [{"stage": name, **sh("sleep 0.4" if name == NAMES[0] else ":")} for name in NAMES]
-        outcome = self.injected("mkdirat", 3, stages)  # the folder of charts, after the run's and that of its logs
+        outcome = self.injected("wait4", len(NAMES) + 2, stages)  # for who writes them, after the stages and what watches signals
         self.assertIn(b"the reports are being written; once more ends that", outcome.stderr)
         self.assertIn(b"\nSummary\n", outcome.stderr)
         report = self.assert_interrupted(outcome.code, signal.SIGINT)
