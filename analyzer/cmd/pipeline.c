@@ -272,19 +272,13 @@ static int run_in(const struct request *request, const struct pt_runner_request 
     return code;
 }
 
-static const char *look(void *context, const char *stage, pid_t pid, const char *why, bool is_asked)
+static const char *look(void *context, const char *stage, pid_t pid, const char *why, bool is_asked, bool *ret_is_new)
 {
     struct pt_stuck *stuck = context;
     pt_stuck_begin(stuck, stage);
     const enum pt_stuck_seen seen = pt_stuck_look(stuck, pid, why, is_asked);
-    if (seen == PT_STUCK_NOT_SEEN)
-        return NULL;
-    if (seen == PT_STUCK_NEW && !pt_environment_says_quiet()) {
-        PT_AUTO(pt_str_fini) struct pt_str text = {0};
-        pt_str_printf(&text, "%s: %s%s%s", stage, why, *stuck->reason ? ": " : "", stuck->reason);
-        say(pt_str_text(&text));
-    }
-    return stuck->reason;
+    *ret_is_new = seen == PT_STUCK_NEW;
+    return seen == PT_STUCK_NOT_SEEN ? NULL : stuck->reason;
 }
 
 static const char *look_at_core(void *context, const char *stage, pid_t pid, const char *cwd)

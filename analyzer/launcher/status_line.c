@@ -206,6 +206,16 @@ static void say(struct pt_status_line *line, const char *what, pt_u64 now_ns)
     flush_waiting(line);
 }
 
+void pt_status_line_say(struct pt_status_line *line, const char *text, pt_u64 now_ns)
+{
+    if (line->sink.fd < 0 || line->waiting.n > WAITING_MAX_BYTES)
+        return;
+    (void)pt_status_line_erase(line);
+    pt_str_printf(&line->waiting, "%sproftrace: %s\n", line->last_byte == '\n' ? "" : "\n", text);
+    pt_status_line_passed(line, '\n', now_ns);
+    flush_waiting(line);
+}
+
 /* ---- a stage ---- */
 void pt_status_line_begin(struct pt_status_line *line, const char *stage, unsigned number, unsigned n_stages,
                           pt_u64 now_ns)
@@ -238,7 +248,6 @@ void pt_status_line_end(struct pt_status_line *line, const char *result, pt_u64 
 
 static pt_u64 step_plain(struct pt_status_line *line, pt_u64 now_ns)
 {
-    flush_waiting(line);
     const pt_u64 due_ns = (line->passed_ns > line->begin_ns ? line->passed_ns : line->begin_ns) + HEARTBEAT_NS;
     if (now_ns < due_ns)
         return line->waiting.n ? now_ns + REDRAW_NS : due_ns;
@@ -251,8 +260,9 @@ static pt_u64 step_plain(struct pt_status_line *line, pt_u64 now_ns)
 
 pt_u64 pt_status_line_step(struct pt_status_line *line, pt_u64 now_ns)
 {
-    if (line->silent || !line->stage.n)
-        return ~(pt_u64)0;
+    flush_waiting(line);
+    if (line->silent || !line->stage.n || (line->live && line->waiting.n))
+        return line->waiting.n ? now_ns + REDRAW_NS : ~(pt_u64)0;
     if (!line->live)
         return step_plain(line, now_ns);
     pt_u64 due_ns = line->drawn_ns + REDRAW_NS;

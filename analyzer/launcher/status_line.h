@@ -36,7 +36,7 @@ struct pt_status_line {
     pt_u64 passed_ns;      /* when something was last written here, by us or for the stage */
     char last_byte;        /* of it */
     unsigned frame;        /* of the spinner */
-    struct pt_str waiting; /* plain lines that a full pipe did not take yet */
+    struct pt_str waiting; /* plain lines that a full pipe or a stopped terminal did not take yet */
 };
 
 /* On descriptor 2; reads TERM, NO_COLOR, PROFTRACE_QUIET and the locale. */
@@ -49,6 +49,9 @@ void pt_status_line_begin(struct pt_status_line *line, const char *stage, unsign
 void pt_status_line_values(struct pt_status_line *line, const struct pt_status_values *values);
 /* `result`: "ok", "failed: exit 3", "timeout after 60 s" ... */
 void pt_status_line_end(struct pt_status_line *line, const char *result, pt_u64 now_ns);
+
+/* A line of ours, `text` clean; also where progress is not wanted. */
+void pt_status_line_say(struct pt_status_line *line, const char *text, pt_u64 now_ns);
 
 /* Draw if it is time to. Returns when to call again; ~0 = no need. */
 pt_u64 pt_status_line_step(struct pt_status_line *line, pt_u64 now_ns);

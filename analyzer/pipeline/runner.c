@@ -193,6 +193,7 @@ static void runner_fini(struct pt_runner *runner)
     pt_quality_fini(&runner->quality);
     pt_isolate_fini(&runner->isolated);
     pt_arena_fini(&runner->arena);
+    pt_str_fini(&runner->trouble);
     if (runner->logs_fd >= 0)
         close(runner->logs_fd);
 }

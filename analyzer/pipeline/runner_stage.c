@@ -21,6 +21,7 @@
 #include "util/small_file.h"
 #include "util/text/fmt.h"
 #include "util/text/redact.h"
+#include "util/text/sanitize.h"
 #include "util/whole.h"
 #include "stage_command.h"
 #include "util/text/posix_names.h"
@@ -232,6 +233,14 @@ static void report_progress(void *context)
     pt_ring_space_return(progress->runner->request->dir);
 }
 
+static void say_look(struct pt_runner *runner, const char *stage, const char *heading, const char *found)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    pt_sanitize_terminal(&text, stage);
+    pt_str_printf(&text, ": %s%s%s", heading, *found ? ": " : "", found);
+    pt_status_line_say(&runner->status_line, pt_str_text(&text), pt_monotonic_ns());
+}
+
 /* A stage that is slow is ended, or not: that is the configuration's. Why it is slow, its stacks say. */
 static void look_at_stage(void *context, pid_t pid, enum pt_launch_still why)
 {
@@ -248,11 +257,13 @@ static void look_at_stage(void *context, pid_t pid, enum pt_launch_still why)
     const pt_u64 ns = why == PT_LAUNCH_TIMES_OUT ? timeout_ns(runner, progress->index) : request->stall_ns;
     const char *heading =
         pt_runner_format(runner, "%s%s", headings[why], why == PT_LAUNCH_ASKED ? "" : pt_fmt_duration((pt_i64)ns).text);
-    pt_status_line_erase(&runner->status_line);
     const bool is_asked = why == PT_LAUNCH_ASKED || why == PT_LAUNCH_TIMES_OUT;
-    const char *found = request->look(request->look_context, stage->name, pid, heading, is_asked);
+    bool is_new = false;
+    const char *found = request->look(request->look_context, stage->name, pid, heading, is_asked, &is_new);
     if (!found)
         return;
+    if (is_new && !runner->status_line.silent)
+        say_look(runner, stage->name, heading, found);
     stage->stuck = *found ? pt_runner_format(runner, "%s", found) : NULL;
     stage->stacks = keep_stacks(runner);
     note(runner, stage,

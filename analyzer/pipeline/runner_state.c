@@ -35,7 +35,19 @@ void pt_runner_note(struct pt_runner *runner, const char *text)
     pt_vec_push(&runner->notes, pt_strdup(text));
 }
 
-bool pt_runner_record(const struct pt_runner *runner)
+/* Every ten seconds for days, and through a pipe that may be full. */
+static void say_once(struct pt_runner *runner, const char *trouble)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    pt_sanitize_terminal(&text, trouble);
+    if (!strcmp(pt_str_text(&text), pt_str_text(&runner->trouble)))
+        return;
+    pt_str_clear(&runner->trouble);
+    pt_str_add(&runner->trouble, pt_str_text(&text));
+    pt_status_line_say(&runner->status_line, pt_str_text(&text), pt_monotonic_ns());
+}
+
+bool pt_runner_record(struct pt_runner *runner)
 {
     struct pt_error err = {0};
     struct pt_run_info run = runner->run;
@@ -46,8 +58,6 @@ bool pt_runner_record(const struct pt_runner *runner)
     pt_run_thin(&run);
     if (pt_run_record_write(runner->request->dir, &run, &err) == 0)
         return true;
-    PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    pt_sanitize_terminal(&text, err.text);
-    fprintf(stderr, "proftrace: %s\n", pt_str_text(&text));
+    say_once(runner, err.text);
     return false;
 }

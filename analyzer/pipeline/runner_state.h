@@ -25,7 +25,7 @@ struct pt_runner_request {
     /* Look at a stage that runs too long or does not go on; returns why, in one line, until the next call. NULL = none
      * is there; it returns NULL where it has looked too often already, unless somebody asked. The stacks are kept in
      * the run directory. */
-    const char *(*look)(void *context, const char *stage, pid_t pid, const char *why, bool is_asked);
+    const char *(*look)(void *context, const char *stage, pid_t pid, const char *why, bool is_asked, bool *ret_is_new);
     /* Of one that died and left a core dump: where it died; "" = not known. */
     const char *(*look_at_core)(void *context, const char *stage, pid_t pid, const char *cwd);
     /* The stacks of the last of either, for reports; "" = none. */
@@ -66,6 +66,7 @@ struct pt_runner {
     struct {
         PT_VEC(char *);
     } notes;
+    struct pt_str trouble; /* why run.json could not be written, as it was said */
     struct pt_arena arena; /* of texts in records */
 };
 
@@ -75,8 +76,8 @@ pt_u64 pt_runner_now_ns(const struct pt_runner *runner);
 __attribute__((format(printf, 2, 3))) const char *pt_runner_format(struct pt_runner *runner, const char *format, ...);
 /* A sentence for the reports. */
 void pt_runner_note(struct pt_runner *runner, const char *text);
-/* Write run.json, as it is now. False, with a message, when it cannot be written: that does not stop the pipeline,
- * because the work of the stages matters more. */
-bool pt_runner_record(const struct pt_runner *runner);
+/* Write run.json, as it is now. False when it cannot be written, with a message that is not said each time: that does
+ * not stop the pipeline, because the work of the stages matters more. */
+bool pt_runner_record(struct pt_runner *runner);
 
 #endif

@@ -158,6 +158,11 @@ class Folders(PipelineCase):
                 self.assertIn(b"Read-only file system", done.stderr)
                 self.assertFalse(os.path.exists(self.work + "/ran"))
 
+    def test_the_run_is_removed_meanwhile(self):
+        """It is said once, not at each of its looks for days."""
+        gone = self.pipeline([{"stage": "a", **sh("rm -rf proftrace.data/2*")}])
+        self.assertEqual(gone.stderr.count(b"/run.json: No such file"), 1, gone)
+
     def test_full_disk_under_the_run(self):
         """2 MiB for everything: the stages run on, the end is a report or a line."""
         for size in ("2m", "300k", "40k"):
