@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "run_file/launcher.h"
 #include "run_file/write.h"
 #include "sampler/usable_cpus.h"
 #include "util/auto.h"
@@ -64,6 +65,7 @@ int pt_run_record_write(const struct pt_session_dir *dir, const struct pt_run_in
     whole.git_commit = pt_git_head(commit) ? commit : NULL;
     whole.start_realtime_ns = dir->start_realtime_ns;
     whole.start_monotonic_ns = dir->start_monotonic_ns;
+    pt_run_launcher_note(&whole.launcher);
     whole.cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
     whole.cpus_usable = pt_usable_cpus("/proc", "/sys");
     whole.memory_bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);

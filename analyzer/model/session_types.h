@@ -173,6 +173,7 @@ struct pt_session {
     struct pt_quality quality; /* sum */
     char **notes; /* sentences that say how far to trust it: clocks joined by guess, foreign files skipped ... */
     pt_u32 n_notes;
+    bool is_out_of_sight;     /* the run goes on where its processes cannot be seen, as in a container */
     pt_u32 n_ignored_options; /* of the notes: settings that had no effect */
 };
 

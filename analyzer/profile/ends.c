@@ -15,6 +15,7 @@
 #include "cpu_file/read.h"
 #include "model/ends.h"
 #include "model/threads.h"
+#include "run_file/launcher.h"
 #include "source/run_dir.h"
 #include "util/auto.h"
 #include "util/clock.h"
@@ -53,15 +54,31 @@ static bool is_alive(double pid, double start_boottime_s)
            fabs(strtod(start, NULL) / (double)sysconf(_SC_CLK_TCK) - start_boottime_s) < MOST_LATE_S;
 }
 
+/* Its processes cannot be asked: what the launcher wrote last says how far it is. */
+static void find_running_elsewhere(struct pt_run_info *run)
+{
+    run->is_elsewhere = true;
+    run->is_running = isnan(run->duration_ns);
+    for (pt_u32 i = 0; i < run->n_stages; i++)
+        run->stages[i].is_running = run->is_running && !run->stages[i].status;
+}
+
 void pt_run_find_running(struct pt_run_info *run)
 {
     const pt_u64 now_ns = pt_monotonic_ns(), slept_ns = pt_clock_ns(CLOCK_BOOTTIME) - now_ns;
-    if (!is_of_this_boot(run, now_ns))
+    const enum pt_run_launcher_state launcher = pt_run_launcher_state(run);
+    if (launcher == PT_RUN_LAUNCHER_WRITES_ELSEWHERE)
+        find_running_elsewhere(run);
+    if (launcher == PT_RUN_LAUNCHER_WRITES_ELSEWHERE || launcher == PT_RUN_LAUNCHER_SILENT_ELSEWHERE ||
+        (launcher == PT_RUN_LAUNCHER_UNKNOWN && !is_of_this_boot(run, now_ns)))
         return;
+    run->is_running = launcher == PT_RUN_LAUNCHER_LIVES && isnan(run->duration_ns);
     for (pt_u32 i = 0; i < run->n_stages; i++) {
         struct pt_run_stage *stage = &run->stages[i];
         const double start_ns = (double)run->start_monotonic_ns + stage->start_ns;
-        stage->is_running = !stage->status && is_alive(stage->pid, (start_ns + (double)slept_ns) / 1e9);
+        /* One that is being started has no pid yet; one that has just ended is not noted yet. */
+        stage->is_running =
+            !stage->status && (run->is_running || is_alive(stage->pid, (start_ns + (double)slept_ns) / 1e9));
         if (stage->is_running)
             stage->duration_ns = (double)now_ns - start_ns;
     }
@@ -211,6 +228,7 @@ static void find_end_of_command(const struct pt_run_info *run, const struct pt_r
 void pt_run_find_ends(const struct pt_run_info *run, struct pt_session *session)
 {
     pt_u32 n = 0;
+    session->is_out_of_sight = run->is_running && run->is_elsewhere;
     for (pt_u32 i = 0; i < session->n_processes; i++)
         n += is_wanted(session->processes[i]);
     for (pt_u32 stage = 0; n && stage < run->n_stages; stage++) {

@@ -8,7 +8,8 @@
 #include "model/session.h"
 #include "run_file/run_file.h"
 
-/* A stage whose command is alive now is marked so and lasts until now. */
+/* A run whose launcher is at work, and a stage whose command is alive or being started, are marked so; a stage lasts
+ * until now. Where that cannot be seen, as from outside of a container, a run.json that was just written says it. */
 void pt_run_find_running(struct pt_run_info *run);
 
 /* A stage that no launcher saw ending, and whose command noted itself that it ended with 0, is ok. Of the run at `path`

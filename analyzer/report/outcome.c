@@ -35,7 +35,9 @@ static struct pt_value unknown_exit(const struct pt_process *process, struct pt_
 {
     const struct pt_fmt lived = pt_fmt_duration(process->alive_ns - process->start_ns);
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    if (process->gone_ns == PT_NEVER_NS)
+    if (process->session->is_out_of_sight)
+        pt_str_add(&text, "not known: the run goes on in another container or on another machine");
+    else if (process->gone_ns == PT_NEVER_NS)
         pt_str_printf(&text, "no end was seen: killed or crashed after %s, or later", lived.text);
     else if (pt_process_end_is_open(process))
         pt_str_printf(&text, "killed or crashed between %s and %s after its start", lived.text,

@@ -5,6 +5,7 @@
 #include "keys.h"
 
 #define IN_RUN(member) offsetof(struct pt_run_info, member)
+#define IN_LAUNCHER(member) offsetof(struct pt_run_info, launcher.member)
 #define IN_MACHINE(member) offsetof(struct pt_run_info, member)
 #define IN_PIPELINE(member) offsetof(struct pt_run_info, pipeline.member)
 #define IN_THRESHOLDS(member) offsetof(struct pt_run_info, pipeline.thresholds.member)

@@ -9,9 +9,10 @@
 
 #include "run_file.h"
 
-/* The objects of run.json. RUN, MACHINE, PIPELINE and THRESHOLDS are members of one struct pt_run_info. */
+/* The objects of run.json. RUN, LAUNCHER, MACHINE, PIPELINE and THRESHOLDS are members of one struct pt_run_info. */
 enum pt_run_section {
     PT_RUN_RUN,
+    PT_RUN_LAUNCHER,
     PT_RUN_MACHINE,
     PT_RUN_PIPELINE,
     PT_RUN_THRESHOLDS,

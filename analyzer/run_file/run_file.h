@@ -93,10 +93,20 @@ struct pt_run_untraced {
     const char *stage, *path, *reason;
 };
 
+/* Who writes the file, so that it is known whether the run goes on. */
+struct pt_run_launcher {
+    double pid, start_ticks; /* as /proc/<pid>/stat has it */
+    const char *boot_id, *pid_namespace;
+};
+
 struct pt_run_info {
     struct cJSON *json; /* of one that was read: owns all texts */
     const char *cwd, *host, *git_commit;
     pt_u64 start_realtime_ns, start_monotonic_ns; /* more digits than a double has; 0 = unknown */
+    pt_u64 written_realtime_ns;                   /* of one that was read: when the file was written; in no file */
+    struct pt_run_launcher launcher;
+    bool is_running;   /* its launcher is at work now; in no file: who opens the run finds out */
+    bool is_elsewhere; /* ... where it cannot be seen, as in a container: then run.json is new */
     double interval_ns;
     double duration_ns;        /* unknown = it has not ended yet */
     double cpus, memory_bytes; /* of the machine */

@@ -39,6 +39,8 @@ bool pt_is_run(const char *path)
  * with its launcher. */
 static const char *status_of(const struct pt_run_info *run)
 {
+    if (run->is_running)
+        return "running"; /* also between two stages */
     for (pt_u32 i = 0; i < run->n_stages; i++)
         if (run->stages[i].is_running)
             return "running";

@@ -7,7 +7,7 @@ import sys
 import time
 import unittest
 
-from launcher_case import LIBRARY, LauncherCase, clean_environment
+from launcher_case import LIBRARY, PROFTRACE, LauncherCase, clean_environment
 
 
 class StillRunning(LauncherCase):
@@ -39,6 +39,27 @@ class StillRunning(LauncherCase):
         process.wait()
         self.assertEqual(self.ends(), (None, None, []))
         self.assertIn(b"no end seen", self.proftrace("info", "run").stdout)
+
+    def test_in_a_container(self):
+        """Its pids are others' outside: a run.json that was just written says that it goes on."""
+        inside = ("unshare", "-rpf", "--mount-proc")
+        if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("no namespaces here")
+        program = "for _ in range(1000): open('/dev/null').close()\nprint('ready', flush=True)\nimport sys; sys.stdin.read()"
+        process = subprocess.Popen([*inside, PROFTRACE, "run", "--no-report", "-o", "run", "--", sys.executable, "-c", program],
+                                   cwd=self.folder, env=clean_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.end, process)
+        self.addCleanup(process.stdout.close)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        report = json.loads(self.proftrace("report", "run", "--format", "json").stdout)
+        self.assertEqual(report["stages"][0]["status"], "running")
+        self.assertNotIn("killed", json.dumps(report["processes"]))
+        long_ago = time.time() - 1000
+        os.utime(os.path.join(self.folder, "run", "run.json"), (long_ago, long_ago))
+        self.assertEqual(json.loads(self.proftrace("report", "run", "--format", "json").stdout)["stages"][0]["status"], "failed")
+        process.stdin.close()
+        process.wait(60)
+        self.assertEqual(json.loads(self.proftrace("report", "run", "--format", "json").stdout)["stages"][0]["status"], "ok")
 
     def test_cpu_time_before_its_launcher_noted_any(self):
         """Of a stage that still runs, and of one whose launcher was killed, it is what the program noted."""

@@ -4,6 +4,7 @@
 import http.client
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -104,6 +105,23 @@ class Pages(ServeCase):
         self.assertRegex(page.rpartition("/runs/bare?")[2], r"<td>ended</td>.*<td>\S*python3\S* -c import sys; ")
         self.assertNotIn("secret", page)
         self.assertIn('run="bare"', self.page("/metrics"))
+
+    def test_a_pipeline_runs_while_its_launcher_does(self):
+        """Also while a stage is being started and has no pid yet, and between two stages; and where its processes cannot be seen, while run.json is new."""
+        ticks = int(pathlib.Path("/proc/self/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[19])
+        us = {"pid": os.getpid(), "start_ticks": ticks, "boot_id": pathlib.Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip(),
+              "pid_namespace": os.readlink("/proc/self/ns/pid")}
+        run = self.runs / "between"
+        run.mkdir()
+        self.addCleanup(shutil.rmtree, run)
+        ok, starting, planned = {"stage": "a", "status": "ok"}, {"stage": "b", "status": None, "start_ns": 1}, {"stage": "b", "status": "skipped"}
+        elsewhere = {**us, "pid_namespace": "pid:[1]"}
+        for launcher, stage, age_s, wanted in ((us, starting, 0, "running"), (us, planned, 1000, "running"), ({**us, "start_ticks": ticks - 1}, starting, 0, "failed"),
+                                               ({**us, "start_ticks": ticks - 1}, planned, 0, "ok"), (elsewhere, starting, 0, "running"),
+                                               (elsewhere, planned, 0, "running"), (elsewhere, starting, 1000, "failed")):
+            (run / "run.json").write_text(json.dumps({"launcher": launcher, "duration_ns": None, "stages": [ok, stage]}), encoding="utf-8")
+            os.utime(run / "run.json", (time.time() - age_s,) * 2)
+            self.assertRegex(self.page("/?filter=between"), rf"<td>{wanted}</td>", (launcher, stage, age_s))
 
     def test_a_run_that_was_killed_with_its_launcher_has_failed(self):
         self.addCleanup(shutil.rmtree, self.runs / "killed")

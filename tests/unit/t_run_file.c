@@ -56,6 +56,7 @@ static const char every_key[] =
     "  \"start_monotonic_ns\": null,\n"
     "  \"interval_ns\": 500000000,\n"
     "  \"duration_ns\": null,\n"
+    "  \"launcher\": {\"pid\": 17, \"start_ticks\": 12345, \"boot_id\": \"b\", \"pid_namespace\": null},\n"
     "  \"machine\": {\n"
     "    \"cpus\": 2,\n"
     "    \"cpus_usable\": 1,\n"
@@ -125,6 +126,7 @@ static void every_key_has_its_form(void **state)
     stage.n_left = 1;
     pt_run_forget(&run);
     run.host = "h1";
+    run.launcher = (struct pt_run_launcher){.pid = 17, .start_ticks = 12345, .boot_id = "b"};
     run.start_realtime_ns = 1795351487535840569;
     run.interval_ns = 500000000;
     run.cpus = 2;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * launcher.c - Owns: how a launcher is known again. Threads: main for noting, any for the rest. Never: takes an equal
+ * pid alone for the same process.
+ */
+#include "launcher.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/small_file.h"
+
+enum { TEXT_BYTES = 48 };
+
+static void read_boot_id(char text[static TEXT_BYTES])
+{
+    pt_small_file_word(text, TEXT_BYTES, "/proc/sys/kernel/random/boot_id");
+}
+
+static void read_pid_namespace(char text[static TEXT_BYTES])
+{
+    const ssize_t n = readlink("/proc/self/ns/pid", text, TEXT_BYTES - 1);
+    text[n > 0 ? n : 0] = 0;
+}
+
+/* In ticks of the clock since the boot: with the pid it is of one process only. NAN = there is none. */
+static double start_of(double pid)
+{
+    enum { STATE = 3, START = 22 };
+    char text[1024];
+    if (!(pid > 0 && pid < INT32_MAX) || pt_small_file_peek(text, sizeof text, "/proc/%d/stat", (int)pid) <= 0)
+        return NAN;
+    const char *state = pt_small_file_stat_field(text, STATE), *start = pt_small_file_stat_field(text, START);
+    return start && *state != 'Z' && *state != 'X' ? strtod(start, NULL) : NAN;
+}
+
+void pt_run_launcher_note(struct pt_run_launcher *ret_launcher)
+{
+    static char boot_id[TEXT_BYTES], pid_namespace[TEXT_BYTES];
+    read_boot_id(boot_id);
+    read_pid_namespace(pid_namespace);
+    *ret_launcher = (struct pt_run_launcher){
+        .pid = getpid(),
+        .start_ticks = start_of(getpid()),
+        .boot_id = *boot_id ? boot_id : NULL,
+        .pid_namespace = *pid_namespace ? pid_namespace : NULL,
+    };
+}
+
+/* Written every ten seconds or so, after long ones of a run with many samples less often. */
+static bool was_just_written(const struct pt_run_info *run)
+{
+    enum { MOST_QUIET_S = 60 };
+    const double age_ns = (double)(pt_i64)(pt_clock_ns(CLOCK_REALTIME) - run->written_realtime_ns);
+    return fabs(age_ns) < MOST_QUIET_S * 1e9; /* the clock of another machine may be ahead */
+}
+
+enum pt_run_launcher_state pt_run_launcher_state(const struct pt_run_info *run)
+{
+    const struct pt_run_launcher *launcher = &run->launcher;
+    char boot_id[TEXT_BYTES], pid_namespace[TEXT_BYTES];
+    if (!launcher->boot_id || !launcher->pid_namespace || isnan(launcher->start_ticks))
+        return PT_RUN_LAUNCHER_UNKNOWN;
+    read_boot_id(boot_id);
+    read_pid_namespace(pid_namespace);
+    if (strcmp(boot_id, launcher->boot_id) != 0 || strcmp(pid_namespace, launcher->pid_namespace) != 0)
+        return was_just_written(run) ? PT_RUN_LAUNCHER_WRITES_ELSEWHERE : PT_RUN_LAUNCHER_SILENT_ELSEWHERE;
+    return start_of(launcher->pid) == launcher->start_ticks ? PT_RUN_LAUNCHER_LIVES : PT_RUN_LAUNCHER_GONE;
+}
