@@ -64,10 +64,11 @@ static int lock_of_killed(int root, const char *name)
     return -1;
 }
 
-static bool environment_names(const char *pid, const char *directory)
+/* By the name alone, which no two have: the way to it may be written with a second slash, or by a link. */
+static bool environment_names(const char *pid, const char *name)
 {
     PT_AUTO(pt_freep) char *path = pt_asprintf("/proc/%s/environ", pid);
-    PT_AUTO(pt_freep) char *variable = pt_asprintf("PROFTRACE_PIPELINE_CONFIG=%s/", directory);
+    PT_AUTO(pt_freep) char *part = pt_asprintf("/%s/", name);
     PT_AUTO(pt_freep) char *text = pt_malloc(MOST_ENVIRONMENT_BYTES);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     size_t n = 0;
@@ -75,16 +76,16 @@ static bool environment_names(const char *pid, const char *directory)
         got = read(fd, text + n, MOST_ENVIRONMENT_BYTES - n);
     if (fd >= 0)
         close(fd);
-    return memmem(text, n, variable, strlen(variable)) != NULL;
+    return memmem(text, n, part, strlen(part)) != NULL;
 }
 
 /* A stage runs on when its launcher is killed. */
-static bool is_read_by_a_stage(const char *directory)
+static bool is_read_by_a_stage(const char *name)
 {
     bool found = false;
     DIR *list = opendir("/proc");
     for (struct dirent *entry; list && !found && (entry = readdir(list));)
-        found = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && environment_names(entry->d_name, directory);
+        found = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && environment_names(entry->d_name, name);
     if (list)
         closedir(list);
     return found || !list;
@@ -98,7 +99,7 @@ static bool remove_if_stale(int root_fd, const char *root, const char *name)
     if (lock_fd < 0)
         return false;
     PT_AUTO(pt_freep) char *directory = pt_asprintf("%s/%s", root, name);
-    return !is_read_by_a_stage(directory) && pt_remove_tree(directory) == 0;
+    return !is_read_by_a_stage(name) && pt_remove_tree(directory) == 0;
 }
 
 void pt_isolate_remove_stale(const char *root)

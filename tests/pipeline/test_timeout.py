@@ -218,8 +218,9 @@ class PostMortem(PipelineCase):
         self.assertEqual(set(os.listdir(self.temporary)), others | left, "its launcher lives")
         process.send_signal(signal.SIGKILL)
         process.wait()
-        self.pipeline(seven())
-        self.assertEqual(set(os.listdir(self.temporary)), others | left, "its stage lives")
+        for written in self.temporary, f"{self.temporary}/", f"{os.path.dirname(self.temporary)}//{os.path.basename(self.temporary)}":
+            self.pipeline(seven(), environment={"TMPDIR": written})
+            self.assertEqual(set(os.listdir(self.temporary)), others | left, "its stage lives")
         self.end_all()
         self.assertTrue(wait_until(lambda: not self.processes()))
         self.pipeline(seven())
