@@ -38,8 +38,12 @@ class Doctor(LauncherCase):
         self.assertEqual(self.checks("no-such-command")["command"]["status"], "fail")
 
     def test_switched_off(self):
-        checks = self.checks(environment={"PROFTRACE_DISABLE": "1"})
-        self.assertEqual(checks["switched off"]["status"], "fail")
+        for name, values in (("PROFTRACE_DISABLE", ("1", "yes", "on", "True")), ("ENABLE_PROFILING", ("false", "0", "off", "no"))):
+            for value in values:
+                check = self.checks(environment={name: value})["switched off"]
+                self.assertEqual((check["status"], check["detail"]), ("fail", f"{name}={value}: nothing is recorded"))
+        for name, value in (("PROFTRACE_DISABLE", "0"), ("ENABLE_PROFILING", ""), ("ENABLE_PROFILING", "1")):
+            self.assertNotIn("switched off", self.checks(environment={name: value}))
 
     def test_option_that_is_not_understood(self):
         checks = self.checks(environment={"PROFTRACE_HEAP": "everything"})

@@ -109,13 +109,12 @@ void pt_check_place(struct pt_checks *checks)
 }
 
 /* ---- environment ---- */
-static void check_switch_off(struct pt_checks *checks, const char *name, const char *off_value)
+static void check_switch_off(struct pt_checks *checks, const char *name, bool is_off)
 {
-    const char *value = getenv(name);
-    if (!value || strcasecmp(value, off_value) != 0)
+    if (!is_off)
         return;
     struct pt_check *check = pt_check_add(checks, "switched off");
-    pt_check_detail(check, PT_CHECK_FAIL, "%s=%s: nothing is recorded", name, value);
+    pt_check_detail(check, PT_CHECK_FAIL, "%s=%s: nothing is recorded", name, getenv(name));
     snprintf(check->remedy, sizeof check->remedy, "unset %s", name);
 }
 
@@ -128,9 +127,9 @@ static void no_effect(void *context, const char *problem, const char *remedy)
 
 void pt_check_environment(struct pt_checks *checks)
 {
-    check_switch_off(checks, "PROFTRACE_DISABLE", "1");
-    check_switch_off(checks, "PROFTRACE_DISABLE", "true");
-    check_switch_off(checks, "ENABLE_PROFILING", "false");
+    /* As the library reads them. */
+    check_switch_off(checks, "PROFTRACE_DISABLE", pt_option_is_on("PROFTRACE_DISABLE"));
+    check_switch_off(checks, "ENABLE_PROFILING", pt_option_is_off("ENABLE_PROFILING"));
     pt_check_option_values(environ, no_effect, checks);
     const char *preload = getenv("LD_PRELOAD");
     if (preload && *preload)
