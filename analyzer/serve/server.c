@@ -111,7 +111,10 @@ static bool is_token(const struct pt_server *server, const char *given)
 /* A page from elsewhere whose name was made to mean 127.0.0.1 has another Host. */
 static bool is_our_host(const struct pt_server *server, const char *host)
 {
+    enum { HTTP_PORT = 80 }; /* clients leave it out */
     char own[2][32];
+    if (server->port == HTTP_PORT && (!strcmp(host, "127.0.0.1") || !strcmp(host, "localhost")))
+        return true;
     snprintf(own[0], sizeof own[0], "127.0.0.1:%d", server->port);
     snprintf(own[1], sizeof own[1], "localhost:%d", server->port);
     return !strcmp(host, own[0]) || !strcmp(host, own[1]);

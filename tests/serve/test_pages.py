@@ -183,6 +183,25 @@ class Strangers(ServeCase):
         self.assertEqual(self.ask("/metrics", token=False, headers={"Authorization": f"Bearer {self.token}"})[0], 200)
         self.assertEqual(self.ask("/metrics", headers={"Authorization": "Bearer 0"})[0], 403)
 
+    def test_port_80(self):
+        """Clients leave it out."""
+        script = """
+import fcntl, http.client, re, socket, struct, subprocess, sys
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any:
+    fcntl.ioctl(any, 0x8914, struct.pack("16sh14x", b"lo", 1 | 64))  # up
+server = subprocess.Popen([sys.argv[1], "serve", "--port", "80", sys.argv[2]], stdout=subprocess.PIPE, text=True)
+token = re.search("token=([0-9a-f]+)", server.stdout.readline())[1]
+for host in "127.0.0.1", "localhost", "127.0.0.1:80", "elsewhere":
+    connection = http.client.HTTPConnection("127.0.0.1", 80, timeout=20)
+    connection.request("GET", f"/?token={token}", headers={"Host": host})
+    print(connection.getresponse().status)
+server.terminate()
+"""
+        done = subprocess.run(["unshare", "-rn", sys.executable, "-c", script, PROFTRACE, self.runs], capture_output=True, text=True, check=False, timeout=100, env=environment())
+        if "unshare" in done.stderr:
+            self.skipTest("no namespaces here")
+        self.assertEqual(done.stdout.split(), ["200", "200", "200", "421"], done.stderr)
+
     def test_another_name_for_this_machine_is_refused(self):
         for host in "evil.example", f"evil.example:{self.port}", "127.0.0.1", f"127.0.0.1:{self.port + 1}", f"127.0.0.2:{self.port}":
             self.assertEqual(self.ask("/", headers={"Host": host})[0], 421, host)
