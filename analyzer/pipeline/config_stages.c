@@ -63,6 +63,16 @@ static const char *name_problem(const char *name)
     return NULL;
 }
 
+/* By the stage's name run.json and the traces know that they are of one stage. */
+static void check_environment(struct pt_config *config, const struct pt_config_stage *stage, const char *where)
+{
+    for (size_t i = 0; i < stage->env.n; i++)
+        if (!strcmp(stage->env.items[i].name, "PROFTRACE_STAGE"))
+            pt_config_warn(config,
+                           "%s: %s.env.PROFTRACE_STAGE has no effect: the stage is called '%s'; change its name",
+                           config->path, where, stage->name);
+}
+
 static int check_stage(const struct pt_config *config, const struct pt_config_stage *stage, const char *where,
                        struct pt_error *err)
 {
@@ -98,6 +108,7 @@ static int read_stage(struct pt_config *config, const cJSON *item, struct pt_err
         free(stage.env.items);
         return -1;
     }
+    check_environment(config, &stage, where);
     pt_vec_push(&config->stages, stage);
     return 0;
 }

@@ -45,6 +45,14 @@ static pt_u64 timeout_ns(const struct pt_runner *runner, size_t index)
 
 /* ---- what the stage gets ---- */
 
+static bool has_variable(const struct pt_config_pairs *pairs, const char *name)
+{
+    for (size_t i = 0; i < pairs->n; i++)
+        if (!strcmp(pairs->items[i].name, name))
+            return true;
+    return false;
+}
+
 static char **stage_environment(const struct pt_runner *runner, const struct pt_planned *planned, struct pt_error *err)
 {
     const struct pt_config_pairs *users = &planned->stage->env;
@@ -58,7 +66,8 @@ static char **stage_environment(const struct pt_runner *runner, const struct pt_
     const struct pt_environment_request wanted = {
         .library = preload ? runner->request->library : NULL,
         .session = preload ? runner->request->dir->path : NULL,
-        .heap = preload ? runner->request->config->heap : NULL,
+        /* What is said of one stage is nearer than what is said of all. */
+        .heap = preload && !has_variable(users, "PROFTRACE_HEAP") ? runner->request->config->heap : NULL,
         .stage = preload ? planned->stage->name : NULL,
         .more = more,
         .n_more = users->n + 2,

@@ -170,6 +170,13 @@ for i in range(600):
 class Surroundings(PipelineCase):
     """What a stage finds around itself."""
 
+    def test_options_of_one_stage(self):
+        """Its own way to record the heap wins over that of all; its name is the one that it has."""
+        said = self.pipeline([{"stage": "a", **sh("echo $PROFTRACE_HEAP $PROFTRACE_STAGE"), "env": {"PROFTRACE_HEAP": "full", "PROFTRACE_STAGE": "other"}},
+                              {"stage": "b", **sh("echo $PROFTRACE_HEAP $PROFTRACE_STAGE")}], config={"profile": {"heap": "off"}})
+        self.assertEqual(said.stdout, b"full a\noff b\n")
+        self.assertIn(b"profile.stages[0].env.PROFTRACE_STAGE has no effect: the stage is called 'a'; change its name\n", said.stderr)
+
     def test_environment_and_folder(self):
         os.makedirs(os.path.join(self.work, "sub/bin"))
         self.write("sub/bin/only-here", "#!/bin/sh\necho found in `pwd`: $WORD\n", 0o755)
