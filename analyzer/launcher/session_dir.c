@@ -34,6 +34,19 @@
 #define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define REMEDY "; name another one with PROFTRACE_DIR or -o"
 
+/* One that is there may be refused with another reason than that: EACCES by a server that squashes root, EROFS by a
+ * mount, ENOENT by an automounter. */
+static int make_directory(const char *path, mode_t mode)
+{
+    struct stat status;
+    if (mkdir(path, mode) == 0 || errno == EEXIST)
+        return 0;
+    const int why = errno;
+    const bool is_there = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    errno = why;
+    return is_there ? 0 : -1;
+}
+
 /* Parents get the user's own mode: only the last directory is ours to protect. */
 static int make_parents(const char *path)
 {
@@ -44,7 +57,7 @@ static int make_parents(const char *path)
     }
     for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        if (mkdir(copy, 0777) < 0 && errno != EEXIST)
+        if (make_directory(copy, 0777) < 0)
             return -1;
         *slash = '/';
     }
@@ -76,7 +89,7 @@ static int open_directory(const char *path, struct pt_error *err)
 
 int pt_session_root_open(const char *root, struct pt_error *err)
 {
-    if (make_parents(root) < 0 || (mkdir(root, 0700) < 0 && errno != EEXIST))
+    if (make_parents(root) < 0 || make_directory(root, 0700) < 0)
         return pt_fail(err, "cannot make %s: %s" REMEDY, root, strerror(errno));
     PT_AUTO(pt_closep) int fd = open_directory(root, err);
     if (fd < 0 || check_owner(fd, root, err) < 0)
@@ -172,7 +185,7 @@ static bool is_empty(int directory_fd)
 static int make_itself(const char *wanted, struct pt_session_dir *dir, struct pt_error *err)
 {
     PT_AUTO(pt_freep) char *output = pt_without_slashes(pt_strdup(wanted));
-    if (make_parents(output) < 0 || (mkdir(output, 0700) < 0 && errno != EEXIST))
+    if (make_parents(output) < 0 || make_directory(output, 0700) < 0)
         return pt_fail(err, "cannot make -o %s: %s; choose another name", output, strerror(errno));
     dir->fd = open_directory(output, err);
     if (dir->fd < 0 || check_owner(dir->fd, output, err) < 0)

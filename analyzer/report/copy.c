@@ -34,9 +34,12 @@ static int make_directories(const char *path)
 int pt_report_prepare_copy(const char *directory, struct pt_error *err)
 {
     struct stat status;
-    if (make_directories(directory) < 0)
+    /* One that is there may be refused with another reason than that, as by a server that squashes root. */
+    const bool is_made = make_directories(directory) == 0;
+    const int why_not = errno;
+    if (!is_made && stat(directory, &status) < 0)
         return pt_fail_code(err, USAGE, "cannot make the report directory %s: %s; name another one with --report-dir",
-                            directory, strerror(errno));
+                            directory, strerror(why_not));
     if (stat(directory, &status) < 0 || !S_ISDIR(status.st_mode))
         return pt_fail_code(
             err, USAGE, "the report directory %s is not a directory; name another one with --report-dir", directory);

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import stat
 import struct
@@ -305,6 +306,28 @@ class Directories(LauncherCase):
         self.run_it("true")
         self.assertNotEqual(first, self.run_directory())
         self.assertEqual(sorted(n for n in os.listdir(os.path.join(self.folder, "proftrace.data")) if n.startswith(".")), [])
+
+    def test_a_directory_that_is_there_may_be_refused(self):
+        """A server that squashes root answers so for one that it would not let us make."""
+        library = self.compile("""
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <errno.h>
+            #include <sys/stat.h>
+            #include <unistd.h>
+            int mkdir(const char *path, mode_t mode)
+            {
+                if (access(path, F_OK) == 0) { errno = EACCES; return -1; }
+                return ((int (*)(const char *, mode_t))dlsym(RTLD_NEXT, "mkdir"))(path, mode);
+            }""", "-shared", "-fPIC", name="refuses.so")
+        os.makedirs(os.path.join(self.folder, "a", "b"), mode=0o700)
+        for options in ("-o", f"{self.folder}/a/b/run"), ("-o", f"{self.folder}/a/b/run"), ():
+            done = self.run_it("true", options=options, environment={"LD_PRELOAD": library, "PROFTRACE_DIR": f"{self.folder}/a/b"})
+            if b"ASan runtime" in done.stderr:
+                self.skipTest("a sanitizer wants to be the first library")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shutil.rmtree(os.path.join(self.folder, "a", "b", "run"), ignore_errors=True)
+            os.mkdir(os.path.join(self.folder, "a", "b", "run"), mode=0o700)
 
     def test_output_is_the_directory_itself(self):
         done = self.run_it("true", options=("-o", "made/by run"))
