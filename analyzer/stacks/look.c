@@ -20,6 +20,7 @@
 #include "cpu_profile/unwind.h"
 #include "util/auto.h"
 #include "util/clock.h"
+#include "util/fd.h"
 #include "util/living_thread.h"
 #include "util/runs_root.h"
 #include "util/small_file.h"
@@ -193,15 +194,17 @@ static bool add(struct pt_look *look, pt_u32 pid)
     return true;
 }
 
-/* All threads of it may have forked. */
+/* All threads of it may have forked. One read gives no more than a page, which is some five hundred children. */
 static void add_children(struct pt_look *look, const struct pt_look_process *parent)
 {
+    enum { MOST_BYTES = 1 << 20 };
     for (size_t i = 0; i < parent->threads.n; i++) {
-        char text[16384];
-        if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/children", parent->pid,
-                               parent->threads.items[i]->tid) <= 0)
+        PT_AUTO(pt_str_fini) struct pt_str text = {0};
+        PT_AUTO(pt_closep)
+        int fd = pt_small_file_open("/proc/%u/task/%u/children", parent->pid, parent->threads.items[i]->tid);
+        if (fd < 0 || (pt_fd_read_all(fd, MOST_BYTES, &text) < 0 && errno != EFBIG))
             continue;
-        char *at = text, *end;
+        char *at = (char *)(size_t)pt_str_text(&text), *end;
         for (pt_u32 pid; (pid = (pt_u32)strtoul(at, &end, 10)) && end != at; at = end)
             add(look, pid);
     }

@@ -300,6 +300,13 @@ class Hangs(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("belongs to another user (uid 0)", done.stderr)
 
+    def test_all_of_many_children_are_looked_at(self):
+        """The kernel names some five hundred of them in one read."""
+        parent, _ = self.start("sh", "-c", "i=0; while [ $i -lt 1500 ]; do sleep 600 & i=$((i+1)); done; echo ready; wait")
+        done = ask("--format", "json", parent.pid)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)["processes"]), 1501)
+
     def test_a_program_that_is_looked_at_all_the_time_does_the_same(self):
         script = ("import hashlib, os, sys\nh = b''\nprint('ready', flush=True)\nn = 0\nwhile n < 400000 or not os.path.exists(sys.argv[1]):\n"
                   "    for _ in range(1000):\n        n += 1\n        h = hashlib.md5(h).digest()\n    if n == 400000:\n        print(h.hex())\n")
