@@ -301,7 +301,7 @@ static const char *why_unread(const struct pt_look *look, const struct pt_look_t
         return "a debugger has it: read the stack there";
     if (thread->state == 'D')
         return "it waits in the kernel, where it cannot be stopped to read its registers";
-    if (pt_is_disturbed_by_stops(thread->call))
+    if (pt_is_disturbed_by_stops(thread))
         return "its system call would end early if it were stopped to read its registers";
     return "it did not stop in time";
 }
@@ -311,7 +311,7 @@ static bool may_stop(const struct reading *reading, const struct pt_unwound *fou
 {
     const struct pt_look_thread *thread = reading->thread;
     return found->is_cut && reading->look->may_stop && thread->state != 'T' && thread->state != 'D' &&
-           thread->process->stopped_ns < STOPPED_MOST_NS && !pt_is_disturbed_by_stops(thread->call);
+           thread->process->stopped_ns < STOPPED_MOST_NS && !pt_is_disturbed_by_stops(thread);
 }
 
 static void add_lines(struct reading *reading, const struct pt_unwound *found)

@@ -191,7 +191,16 @@ bool pt_registers_of_stopped(struct pt_look_thread *thread, struct pt_registers 
     return stop.is_read;
 }
 
-bool pt_is_disturbed_by_stops(long call)
+/* With SO_RCVTIMEO or SO_SNDTIMEO, which nobody outside can ask for, these end early as recv and send do. */
+static bool is_on_socket(const struct pt_look_thread *thread)
+{
+    static const char kind[] = "socket:";
+    char name[64], target[sizeof kind];
+    snprintf(name, sizeof name, "/proc/%u/task/%u/fd/%d", thread->process->pid, thread->tid, (int)thread->arguments[0]);
+    return readlink(name, target, sizeof target) == (ssize_t)sizeof target && !memcmp(target, kind, sizeof kind - 1);
+}
+
+bool pt_is_disturbed_by_stops(const struct pt_look_thread *thread)
 {
     static const short calls[] = {
         SYS_epoll_wait,   SYS_epoll_pwait,   SYS_epoll_pwait2,  SYS_semop,         SYS_semtimedop, SYS_rt_sigtimedwait,
@@ -199,7 +208,9 @@ bool pt_is_disturbed_by_stops(long call)
         SYS_recvmmsg,     SYS_sendto,        SYS_sendmsg,       SYS_sendmmsg,      SYS_accept,     SYS_accept4,
         SYS_connect,      SYS_pause,         SYS_rt_sigsuspend, SYS_io_uring_enter};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (calls[i] == call)
+        if (calls[i] == thread->call)
             return true;
-    return false;
+    const bool transfers = thread->call == SYS_read || thread->call == SYS_readv || thread->call == SYS_write ||
+                           thread->call == SYS_writev;
+    return transfers && is_on_socket(thread);
 }

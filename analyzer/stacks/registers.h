@@ -27,7 +27,7 @@ bool pt_registers_same_call(const struct pt_look_thread *thread);
  * ETIMEDOUT: it does not stop. */
 bool pt_registers_of_stopped(struct pt_look_thread *thread, struct pt_registers *ret_registers,
                              void (*while_stopped)(void *context), void *context, pt_u64 *ret_stopped_ns);
-/* Does its system call end with EINTR when the thread is stopped, also without a signal handler? signal(7) */
-bool pt_is_disturbed_by_stops(long call);
+/* May its system call end with EINTR when the thread is stopped, also without a signal handler? signal(7) */
+bool pt_is_disturbed_by_stops(const struct pt_look_thread *thread);
 
 #endif
