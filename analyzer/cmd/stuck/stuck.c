@@ -101,8 +101,8 @@ enum pt_stuck_seen pt_stuck_look(struct pt_stuck *stuck, pid_t pid, const char *
 
 /* ---- dumps ---- */
 
-/* kernel.core_pattern as a pattern of fnmatch(3): its pid is known, what else it may say is not. False: dumps go to a
- * program. */
+/* kernel.core_pattern as a pattern of fnmatch(3): its pid is known, what else it may say is not, nor the pid that it
+ * has outside of a container, %P. False: dumps go to a program. */
 static bool dump_pattern(pid_t pid, struct pt_str *out)
 {
     char pattern[256], uses_pid[8];
@@ -111,7 +111,7 @@ static bool dump_pattern(pid_t pid, struct pt_str *out)
     for (const char *at = pattern; *at; at++) {
         if (*at != '%')
             pt_str_char(out, *at);
-        else if (*++at == 'p' || *at == 'P')
+        else if (*++at == 'p')
             pt_str_printf(out, "%d", (int)pid);
         else
             pt_str_char(out, *at == '%' ? '%' : '*');
