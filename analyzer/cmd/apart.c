@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "run_file/launcher.h"
 #include "util/auto.h"
 #include "util/text/shell_word.h"
 
@@ -34,6 +35,7 @@ bool pt_apart(int (*work)(void *context), void *context, int *ret_code, char ret
     int said[2], status = 0;
     const pid_t launcher = getpid();
     fflush(NULL); /* else both would write what waits */
+    pt_run_launcher_over();
     const bool has_pipe = pipe2(said, O_CLOEXEC) == 0;
     const pid_t pid = has_pipe ? fork() : -1;
     if (pid == 0)

@@ -51,6 +51,13 @@ void pt_run_launcher_note(struct pt_run_launcher *ret_launcher)
     };
 }
 
+static pid_t over_pid; /* of this process, or of the one that it was forked from */
+
+void pt_run_launcher_over(void)
+{
+    over_pid = getpid();
+}
+
 /* Written every ten seconds or so, after long ones of a run with many samples less often. */
 static bool was_just_written(const struct pt_run_info *run)
 {
@@ -69,5 +76,7 @@ enum pt_run_launcher_state pt_run_launcher_state(const struct pt_run_info *run)
     read_pid_namespace(pid_namespace);
     if (strcmp(boot_id, launcher->boot_id) != 0 || strcmp(pid_namespace, launcher->pid_namespace) != 0)
         return was_just_written(run) ? PT_RUN_LAUNCHER_WRITES_ELSEWHERE : PT_RUN_LAUNCHER_SILENT_ELSEWHERE;
+    if (over_pid && launcher->pid == over_pid)
+        return PT_RUN_LAUNCHER_GONE;
     return start_of(launcher->pid) == launcher->start_ticks ? PT_RUN_LAUNCHER_LIVES : PT_RUN_LAUNCHER_GONE;
 }

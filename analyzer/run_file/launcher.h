@@ -11,6 +11,10 @@
 /* Note this process in `ret_launcher`, whose texts live as long as it does. */
 void pt_run_launcher_note(struct pt_run_launcher *ret_launcher);
 
+/* The run of this process is over, though it lives while its reports are written: also where its record could not be
+ * written any more. */
+void pt_run_launcher_over(void);
+
 enum pt_run_launcher_state {
     PT_RUN_LAUNCHER_UNKNOWN, /* the file is of a version that did not note it */
     PT_RUN_LAUNCHER_GONE,

@@ -61,6 +61,31 @@ class Endings(LauncherCase):
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertRegex(done.stderr, rb"\(signal 9 \(SIGKILL\)\); `proftrace report ")
 
+    def test_a_record_that_cannot_be_written_at_the_end(self):
+        """A disk that is full: the launcher lives while its reports are written, but the run is over."""
+        library = self.compile("""
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <errno.h>
+            #include <fcntl.h>
+            #include <string.h>
+            #include <unistd.h>
+            int openat(int folder, const char *path, int flags, ...)
+            {
+                int (*real)(int, const char *, int, int) = (int (*)(int, const char *, int, int))dlsym(RTLD_NEXT, "openat");
+                if (!strncmp(path, "run.json.", 9) && access("over", F_OK) == 0) { errno = ENOSPC; return -1; }
+                return real(folder, path, flags, 0600);
+            }""", "-shared", "-fPIC", name="full.so")
+        done = self.proftrace("run", "-o", "run", "--", sys.executable, "-c", "import time; time.sleep(0.2); open('over', 'w').close(); raise SystemExit(3)",
+                              environment={"LD_PRELOAD": library})
+        if b"ASan runtime" in done.stderr:
+            self.skipTest("a sanitizer wants to be the first library")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(b"cannot make run/run.json: No space left on device", done.stderr)
+        with open(os.path.join(self.folder, "run", "report.json"), encoding="utf-8") as file:
+            stage = json.load(file)["stages"][0]
+        self.assertEqual((stage["status"], stage["exit"]), ("failed", "exit 3"))
+
     def test_signal_is_the_commands(self):
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT, signal.SIGINT, signal.SIGPIPE):
             done = self.run_it("sh", "-c", f"kill -{int(number)} $$")
