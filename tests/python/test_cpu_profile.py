@@ -104,6 +104,16 @@ class CpuProfile(unittest.TestCase):
         here = ("env", f"PYTHONPATH={self.folder / 'lib'}")
         self.check_place(pythons.found()[-1], "-mdetector.train", line, train, here)
 
+    def test_the_place_of_a_script_in_a_folder_named_bin_is_in_the_script(self):
+        """No installer wrote it: what it imports is installed elsewhere."""
+        package = self.folder / "venv/lib/python3/site-packages"
+        package.mkdir(parents=True)
+        (package / "slow.py").write_text(LIBRARY + "for _ in range(300):\n    spin0(30000)\n")
+        script = self.folder / "bin/own"
+        script.parent.mkdir()
+        script.write_text(f"import sys; sys.path.insert(0, {str(package)!r})\nimport slow\n")
+        self.on_each(lambda python: self.check_place(python, script, 2))
+
     def check_place(self, python, program, line, file=None, before=()):
         self.ask(*before, PROFTRACE, "run", "--no-report", "--no-gpu-sampling", "-o", self.run_folder, "--", python.path, program)
         report = json.loads(self.ask(PROFTRACE, "report", "--format", "json", self.run_folder))

@@ -236,10 +236,37 @@ static void an_installed_program_is_known_by_its_stack(void **state)
                  {"train", "/home/me/detector/train.py", 40, PT_OWNER_USER},
                  {"wrapper", PACKAGES "record/log.py", 3, PT_OWNER_PACKAGE},
                  {"<module>", "/venv/bin/detector-train", 8, PT_OWNER_USER});
+    /* One that is as short as those that installers write, and imports from elsewhere. */
+    CHECK_OWNERS({"<module>", PACKAGES "pandas/__init__.py", 9, PT_OWNER_PACKAGE},
+                 {"<module>", "/home/me/bin/train", 3, PT_OWNER_USER});
+    CHECK_OWNERS({"<module>", "/repo/.venv/lib/python3.11/site-packages/pandas/__init__.py", 9, PT_OWNER_PACKAGE},
+                 {"<module>", "/repo/bin/train", 3, PT_OWNER_USER});
     /* A thread of a library's. */
     CHECK_OWNERS({"send", PACKAGES "urllib3/pool.py", 9, PT_OWNER_PACKAGE},
                  {"run", PACKAGES "wandb/sender.py", 9, PT_OWNER_PACKAGE},
                  {"Thread._bootstrap", "/usr/lib/python3.11/threading.py", 995, PT_OWNER_STANDARD_LIBRARY});
+}
+
+static void installers_put_packages_beside_their_scripts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script, *package;
+    } layouts[] = {
+        {"/usr/bin/train", "/usr/lib/python3/dist-packages/detector/cli.py"},
+        {"/usr/local/bin/train", "/usr/local/lib/python3.11/dist-packages/detector/cli.py"},
+        {"/usr/bin/train", "/usr/local/lib/python3.11/dist-packages/detector/cli.py"},
+        {"/venv/bin/train", "/venv/lib64/python3.11/site-packages/detector/cli.py"},
+        {"/home/me/.local/bin/train", "/home/me/.local/lib/python3.11/site-packages/detector/cli.py"},
+        {"/home/me/.local/bin/train",
+         "/home/me/.local/share/pipx/venvs/detector/lib/python3.11/site-packages/detector.py"},
+        {"/home/me/.local/bin/train", "/home/me/.local/pipx/venvs/detector/lib/python3.11/site-packages/detector.py"},
+        {"/home/me/.local/bin/train",
+         "/home/me/.local/share/uv/tools/detector/lib/python3.11/site-packages/detector.py"},
+    };
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        CHECK_OWNERS({"main", layouts[i].package, 9, PT_OWNER_USER},
+                     {"<module>", layouts[i].script, 8, PT_OWNER_INTERPRETER});
 }
 
 int main(void)
@@ -252,6 +279,7 @@ int main(void)
         cmocka_unit_test(what_a_program_is_made_of_is_no_data),
         cmocka_unit_test(files_of_python_have_owners),
         cmocka_unit_test(an_installed_program_is_known_by_its_stack),
+        cmocka_unit_test(installers_put_packages_beside_their_scripts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,6 +90,30 @@ static bool is_script(const char *function, const char *file, pt_u32 line)
     return !strncmp(base - 4, "/bin", 4) && !(n > 3 && !strcmp(base + n - 3, ".py"));
 }
 
+/* An installer puts both below one folder: "/venv/bin/train", "/venv/lib/...". pipx and uv put a link into
+ * ~/.local/bin, and Python knows the script by its link. A user's own script imports from elsewhere: without this look,
+ * pandas would be the program of his /home/me/bin/train. */
+static bool are_installed_together(const char *script, const char *package)
+{
+    static const char *const folders[] = {"/lib/",
+                                          "/lib64/",
+                                          "/local/lib/", /* Debian */
+                                          "/share/pipx/venvs/",
+                                          "/pipx/venvs/",
+                                          "/share/uv/tools/"};
+    const size_t n = (size_t)(strrchr(script, '/') - script) - strlen("/bin");
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (!strncmp(script, package, n) && begins(package + n, folders[i]))
+            return true;
+    return false;
+}
+
+static bool is_of_installer(const struct pt_python_program *program, const char *function, const char *file,
+                            pt_u32 line)
+{
+    return program->package && is_script(function, file, line) && are_installed_together(file, program->package);
+}
+
 /* `python -m` */
 static bool runs_module(const char *function, const char *file)
 {
@@ -120,7 +144,7 @@ void pt_python_look(struct pt_python_program *program, const char *function, con
 {
     if (program->has_own)
         return;
-    const bool is_beginning = is_script(function, file, line) || runs_module(function, file);
+    const bool is_beginning = is_of_installer(program, function, file, line) || runs_module(function, file);
     const char *name = in_packages(file);
     const size_t n = name ? name_length(name) : 0;
     program->is_begun |= is_beginning;
@@ -136,7 +160,7 @@ enum pt_python_owner pt_python_owner_of(const struct pt_python_program *program,
 {
     if (program->has_own || !program->is_begun || !program->package)
         return owner_of_file(file);
-    if (is_script(function, file, line))
+    if (is_of_installer(program, function, file, line))
         return PT_OWNER_INTERPRETER;
     const bool is_in_package = !strncmp(file, program->package, program->length) &&
                                (file[program->length] == '/' || !strcmp(file + program->length, ".py"));

@@ -3,7 +3,7 @@
  * python/owner.h - whose code a function of Python is: the program's own, a library's, the interpreter's.
  *
  * A file tells, but for a program that is installed like a library (`pip install .`): there its stack tells, which
- * begins in the script that an installer writes (/venv/bin/detector-train), or in `python -m detector.train`.
+ * begins in the script that an installer writes beside it (/venv/bin/detector-train), or in `python -m detector.train`.
  */
 #ifndef PT_FACTS_PYTHON_OWNER_H
 #define PT_FACTS_PYTHON_OWNER_H
