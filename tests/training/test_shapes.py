@@ -196,6 +196,18 @@ class Shapes(unittest.TestCase):
         self.assertEqual((training["per_epoch"][0]["batches"], training["per_epoch"][0]["samples"]), (8, 8))
         self.assertLess(training["step_max_s"], 0.010)
 
+    def test_a_batch_is_skipped_where_each_has_two_gradients(self):
+        for i in self.p.loader().iterate():
+            if i == 5:
+                continue
+            self.p.forward()
+            self.p.backward()
+            self.p.backward()
+            self.p.step()
+        training = self.check(7, 1)
+        self.assertEqual(training["per_epoch"][0]["samples"], 28)
+        self.assertAlmostEqual(training["step_p50_s"], 0.012, places=6)
+
     def test_a_loop_that_is_left_early(self):
         for i in self.p.loader().iterate():
             self.p.train()

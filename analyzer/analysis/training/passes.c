@@ -17,15 +17,32 @@ static void add_phases(pt_i64 *to, const pt_i64 *from)
         to[kind] += from[kind];
 }
 
+/* A loop may have several backward passes for each batch. Counted as batches, a skipped one would make two steps of the
+ * next. */
+static pt_u64 trained_by(const struct pt_open_pass *open, pt_u64 backwards)
+{
+    const pt_u64 n = open->backwards_of_one ? backwards / open->backwards_of_one : backwards;
+    return n || !backwards ? n : 1;
+}
+
+static void learn_backwards(struct pt_open_pass *open)
+{
+    const pt_u64 n = open->batch.backwards;
+    const bool is_of_one = !open->fetched.n && !open->called.n && !open->batch.is_tail;
+    if (is_of_one && (!open->backwards_of_one || n < open->backwards_of_one))
+        open->backwards_of_one = n;
+}
+
 /* How many batches a step of several backward passes had: those of one update may be fetched at once, before it. Two
  * models that train against each other have an update for each. */
 static pt_u64 batches_of(struct pt_open_pass *open)
 {
-    if (open->batch.optimizer_steps >= open->batch.backwards)
+    const pt_u64 trained = trained_by(open, open->batch.backwards);
+    if (open->batch.optimizer_steps >= trained)
         return 1;
     const pt_u64 least = open->batch.is_tail ? 0 : 1;
     const pt_u64 most = open->batch.is_tail ? open->ahead : open->fetched.n + 1;
-    const pt_u64 n = open->batch.backwards < most ? open->batch.backwards : most;
+    const pt_u64 n = trained < most ? trained : most;
     open->ahead -= n > least ? n - least : 0;
     return n ? n : 1;
 }
@@ -38,7 +55,8 @@ static double share_of(const struct pt_idle_batches *idle, pt_u64 most)
 
 static void add_steps(struct pt_passes *passes, struct pt_open_pass *open, pt_i64 ns)
 {
-    const double share = share_of(&open->fetched, open->batch.backwards);
+    learn_backwards(open);
+    const double share = share_of(&open->fetched, trained_by(open, open->batch.backwards));
     const pt_i64 before_ns = open->called.ns + pt_whole_signed(share * (double)open->fetched.ns);
     const pt_u64 n = batches_of(open);
     const pt_i64 of_one_ns = (before_ns + ns) / (pt_i64)n;
@@ -163,7 +181,8 @@ static struct pt_open_pass *validation_of(struct pt_passes *passes)
 static void drop_skipped(const struct pt_passes *passes, struct pt_open_pass *open)
 {
     struct pt_pass *pass = &open->pass;
-    const pt_u64 more = pass->batches > open->backwards ? pass->batches - open->backwards : 0;
+    const pt_u64 trained = trained_by(open, open->backwards);
+    const pt_u64 more = pass->batches > trained ? pass->batches - trained : 0;
     const pt_u64 n = more < open->only_fetched ? more : open->only_fetched;
     if (n && passes->results->has_forward)
         pass->samples -= open->samples_only_fetched * n / open->only_fetched;

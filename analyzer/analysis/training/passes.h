@@ -40,6 +40,7 @@ struct pt_open_pass {
     struct pt_idle_batches fetched, called; /* nothing was done with them; a model was called */
     pt_u64 ahead;                           /* of those that were only fetched, so far: no step had them */
     pt_u64 only_fetched, samples_only_fetched;
+    pt_u64 backwards_of_one; /* the fewest of a step that was made of one batch for sure; 0 = none yet */
     struct pt_pass pass;
     struct pt_batch batch;
 };
