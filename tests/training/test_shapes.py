@@ -188,6 +188,25 @@ class Shapes(unittest.TestCase):
         self.check_times(training, beside_s=0.004)
         self.assertEqual(training["per_epoch"][0]["samples"], 32)
 
+    def test_losses_of_many_batches_that_are_summed(self):
+        for i in self.p.loader(batches=60).iterate():
+            self.p.forward()
+            if i % 20 == 0:
+                self.p.backward()
+                self.p.step()
+        training = self.check(3, 1)
+        self.assertAlmostEqual(training["step_p50_s"], (19 * 3 + 8) / 1e3, places=6)  # the first one cannot be known yet
+
+    def test_a_model_is_called_on_many_batches_before_it_trains(self):
+        for i in self.p.loader(batches=60).iterate():
+            self.p.forward()
+            if i > 50:
+                self.p.backward()
+                self.p.step()
+        training = self.check(10, 1)
+        self.assertAlmostEqual(training["step_p50_s"], 0.008, places=6)
+        self.assertLess(training["step_max_s"], 0.012)
+
     def test_batches_that_are_skipped_where_a_training_goes_on(self):
         for i in self.p.loader().iterate():
             if i > 6:

@@ -48,16 +48,31 @@ static pt_u64 batches_of(struct pt_open_pass *open)
 }
 
 /* Of a run of batches that were skipped, when a training goes on where it stopped, no more than a step can have. */
-static double share_of(const struct pt_idle_batches *idle, pt_u64 most)
+static void cut_to(struct pt_idle_batches *idle, pt_u64 most)
 {
-    return idle->n > most ? (double)most / (double)idle->n : 1;
+    const double share = idle->n > most ? (double)most / (double)idle->n : 1;
+    idle->ns = pt_whole_signed(share * (double)idle->ns);
+    for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
+        idle->phase_ns[kind] = pt_whole_signed(share * (double)idle->phase_ns[kind]);
+}
+
+/* The losses of several batches may be summed for one backward pass. Of many at once that is believed where the step
+ * before had as many, too: a loop that fills a memory would make one step of hundreds of batches. */
+static bool are_summed(const struct pt_passes *passes, const struct pt_idle_batches *called)
+{
+    enum { OFTEN_SUMMED = 16 };
+    return called->n <= OFTEN_SUMMED || called->n <= 2 * passes->called_before;
 }
 
 static void add_steps(struct pt_passes *passes, struct pt_open_pass *open, pt_i64 ns)
 {
     learn_backwards(open);
-    const double share = share_of(&open->fetched, trained_by(open, open->batch.backwards));
-    const pt_i64 before_ns = open->called.ns + pt_whole_signed(share * (double)open->fetched.ns);
+    const pt_u64 trained = trained_by(open, open->batch.backwards);
+    cut_to(&open->fetched, trained);
+    if (!are_summed(passes, &open->called))
+        cut_to(&open->called, trained);
+    passes->called_before = open->called.n;
+    const pt_i64 before_ns = open->called.ns + open->fetched.ns;
     const pt_u64 n = batches_of(open);
     const pt_i64 of_one_ns = (before_ns + ns) / (pt_i64)n;
     for (pt_u64 i = 0; i < n; i++) {
@@ -68,9 +83,8 @@ static void add_steps(struct pt_passes *passes, struct pt_open_pass *open, pt_i6
             .ns = of_one_ns,
         };
         for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
-            step.phase_ns[kind] = (open->batch.phase_ns[kind] + open->called.phase_ns[kind] +
-                                   pt_whole_signed(share * (double)open->fetched.phase_ns[kind])) /
-                                  (pt_i64)n;
+            step.phase_ns[kind] =
+                (open->batch.phase_ns[kind] + open->called.phase_ns[kind] + open->fetched.phase_ns[kind]) / (pt_i64)n;
         if (step.is_first)
             open->pass.first_step_ns = of_one_ns;
         open->pass.steps++;

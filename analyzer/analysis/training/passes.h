@@ -53,6 +53,7 @@ struct pt_passes {
     pt_u32 depth;
     pt_u64 uses;
     pt_i64 validation_ns; /* so far */
+    pt_u64 called_before; /* the last step: batches that a model was called on, whose gradients it may have had */
     struct {
         PT_VEC(struct pt_pass);
     } kept;
