@@ -271,11 +271,33 @@ static void slow_rates_are_shown_as_they_are(void **state)
     static const struct {
         double per_second;
         const char *shown;
-    } cases[] = {{0, "0/s"}, {0.4, "0.4/s"}, {1.6, "1.6/s"}, {-0.25, "-0.25/s"}, {32, "32/s"}, {12345.6, "12,346/s"}};
+    } cases[] = {{0, "0/s"},          {0.4, "0.4/s"},        {1.6, "1.6/s"},         {-0.25, "-0.25/s"},
+                 {32, "32/s"},        {12345.6, "12,346/s"}, {0.00005, "0.00005/s"}, {0.0001234, "0.0001234/s"},
+                 {12.345, "12.35/s"}, {99.9996, "100/s"},    {123.4, "123/s"},       {9999.7, "10,000/s"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct pt_cell cell = {.value = pt_real(cases[i].per_second), .show = PT_SHOW_PER_SECOND};
         struct pt_str out = {0};
         pt_show_value(&out, cell, PT_STYLE_TERMINAL);
+        assert_string_equal(pt_str_text(&out), cases[i].shown);
+        pt_str_fini(&out);
+    }
+}
+
+static void numbers_have_no_exponent(void **state)
+{
+    (void)state;
+    static const struct {
+        struct pt_value value;
+        const char *shown;
+    } cases[] = {{{.type = PT_VALUE_REAL, .real = 9999.7}, "10000"},
+                 {{.type = PT_VALUE_REAL, .real = -9999.7}, "-10000"},
+                 {{.type = PT_VALUE_REAL, .real = 1234.56}, "1235"},
+                 {{.type = PT_VALUE_REAL, .real = 0.0000123}, "0.0000123"},
+                 {{.type = PT_VALUE_REAL, .real = 0}, "0"},
+                 {{.type = PT_VALUE_INTEGER, .integer = 4026531840123}, "4026531840123"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pt_str out = {0};
+        pt_show_value(&out, pt_cell(PT_SHOW_NUMBER, cases[i].value), PT_STYLE_TERMINAL);
         assert_string_equal(pt_str_text(&out), cases[i].shown);
         pt_str_fini(&out);
     }
@@ -320,6 +342,7 @@ int main(void)
         cmocka_unit_test(a_long_list_says_how_much_is_left_out),
         cmocka_unit_test(a_skipped_stage_fits_into_its_line),
         cmocka_unit_test(slow_rates_are_shown_as_they_are),
+        cmocka_unit_test(numbers_have_no_exponent),
         cmocka_unit_test(small_findings_are_counted_not_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,8 @@
 #include "show.h"
 
 #include <math.h>
+#include <stdio.h>
+
 #include "util/whole.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -63,17 +65,31 @@ static void show_count(struct pt_str *out, double count, enum pt_show_style styl
     pt_str_add(out, pt_fmt_count(count > 0 ? (uint64_t)llround(count) : 0).text);
 }
 
-/* Four digits are enough to read; JSON has all of them. */
+/* A rate that "%g" would write as "5e-05". */
+static void show_small(struct pt_str *out, double number)
+{
+    char text[32];
+    int n = snprintf(text, sizeof text, "%.9f", number);
+    while (n > 2 && text[n - 1] == '0')
+        n--;
+    pt_str_bytes(out, text, (size_t)(text[n - 1] == '.' ? n - 1 : n));
+}
+
+/* Four digits are enough to read; JSON has all of them. An exponent is for who computes. */
 static void show_plain(struct pt_str *out, double number, enum pt_show_style style)
 {
     (void)style;
-    pt_str_printf(out, fabs(number) < 1e4 ? "%.4g" : "%.0f", number);
+    const double size = fabs(number);
+    if (size >= 1e-9 && size < 1e-4)
+        show_small(out, number);
+    else
+        pt_str_printf(out, size < 9999.5 ? "%.4g" : "%.0f", number);
 }
 
 /* A slow training makes less than a step in a second. */
 static void show_per_second(struct pt_str *out, double count, enum pt_show_style style)
 {
-    if (count < 1e4)
+    if (count < 100)
         show_plain(out, count, style);
     else
         show_count(out, count, style);
@@ -97,7 +113,7 @@ static void show_number(struct pt_str *out, struct pt_cell cell, enum pt_show_st
     const double number = pt_value_number(cell.value);
     const bool is_whole = cell.value.type == PT_VALUE_INTEGER;
     if (is_whole && shows[cell.show] == show_plain)
-        pt_str_printf(out, "%.10g", number); /* a number of something: a pid */
+        pt_str_printf(out, "%.0f", number); /* a number of something: a pid */
     else if (cell.show == PT_SHOW_COUNT && (number < 0 || (!is_whole && number < 1e4)))
         show_plain(out, number, style); /* a mean, or a difference, of counts */
     else
