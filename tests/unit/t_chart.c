@@ -37,6 +37,22 @@ static void axes_hold_their_values_in_a_few_round_steps(void **state)
     assert_true(axis_of(PT_SHOW_NUMBER, 3.9).top == 4);
 }
 
+static void large_numbers_have_no_exponent(void **state)
+{
+    (void)state;
+    const struct pt_chart chart = {.show = PT_SHOW_NUMBER, .unit = "/s"};
+    struct pt_str out = {0};
+    pt_chart_value(&out, &chart, 123456);
+    pt_str_add(&out, ", ");
+    pt_chart_value(&out, &chart, 1234.4);
+    pt_str_add(&out, ", ");
+    pt_chart_value(&out, &chart, 1.2345);
+    pt_str_add(&out, ", ");
+    pt_chart_mark(&out, &chart, 20000, true);
+    assert_string_equal(pt_str_text(&out), "123456 /s, 1234 /s, 1.23 /s, 20000 /s");
+    pt_str_fini(&out);
+}
+
 static void time_axes_have_a_few_marks(void **state)
 {
     (void)state;
@@ -116,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(axes_hold_their_values_in_a_few_round_steps),
+        cmocka_unit_test(large_numbers_have_no_exponent),
         cmocka_unit_test(time_axes_have_a_few_marks),
         cmocka_unit_test(thinning_keeps_peaks_and_gaps),
         cmocka_unit_test(few_samples_stay_as_they_are),

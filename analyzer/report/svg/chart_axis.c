@@ -57,7 +57,7 @@ static void show(struct pt_str *out, const struct pt_chart *chart, double value)
 
 void pt_chart_value(struct pt_str *out, const struct pt_chart *chart, double value)
 {
-    if (chart->show == PT_SHOW_NUMBER)
+    if (chart->show == PT_SHOW_NUMBER && fabs(value) < 999.5)
         pt_str_printf(out, "%.3g", value);
     else
         show(out, chart, value);
@@ -75,7 +75,7 @@ void pt_chart_mark(struct pt_str *out, const struct pt_chart *chart, double valu
         pt_str_printf(out, "%.4g %s%s", value, units[unit], chart->show == PT_SHOW_BYTES ? "" : "/s");
         return;
     }
-    pt_str_printf(out, "%.4g", value);
+    pt_str_printf(out, fabs(value) < 9999.5 ? "%.4g" : "%.0f", value);
     if (chart->show == PT_SHOW_PERCENT)
         pt_str_add(out, " %");
     if (chart->unit && with_unit)
