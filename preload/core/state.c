@@ -16,28 +16,37 @@ struct pt_switches pt_switches;
 struct pt_tracer_thread pt_no_thread;
 __thread struct pt_thread_local pt_local = {&pt_no_thread, PT_LOCAL_OURS};
 
-static pt_u32 n_sealed;
+/* How often a thread was sealed and that was not refused, or the answer is not there yet. */
+static pt_u64 n_seals;
 
 void pt_thread_seal(void)
 {
     if (!pt_local_is_ours())
         return;
-    __atomic_add_fetch(&n_sealed, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&n_seals, 1, __ATOMIC_SEQ_CST);
     if (pt_switches.tsc)
         pt_switches.tsc = PT_TSC_NOT_FOR_ALL;
     pt_local.mark = PT_LOCAL_SEALED;
 }
 
-/* The clock is asked for its price again, unless another thread is sealed: or is so since a moment ago. */
+/* The clock is never free again: a thread that was made meanwhile has inherited the ban, keeps it, and has no mark
+ * before its first hook, which would read the counter and end the program. */
 void pt_thread_unseal(void)
+{
+    if (pt_local_mark() == PT_LOCAL_SEALED)
+        pt_local.mark = PT_LOCAL_OURS;
+}
+
+/* The clock is free again, unless another thread is or was sealed: or is so since a moment ago. */
+void pt_thread_seal_refused(void)
 {
     if (pt_local_mark() != PT_LOCAL_SEALED)
         return;
     pt_local.mark = PT_LOCAL_OURS;
-    if (__atomic_sub_fetch(&n_sealed, 1, __ATOMIC_SEQ_CST) || !pt_switches.tsc)
+    if (__atomic_sub_fetch(&n_seals, 1, __ATOMIC_SEQ_CST) || !pt_switches.tsc)
         return;
     pt_switches.tsc = PT_TSC_FREE;
-    if (__atomic_load_n(&n_sealed, __ATOMIC_SEQ_CST))
+    if (__atomic_load_n(&n_seals, __ATOMIC_SEQ_CST))
         pt_switches.tsc = PT_TSC_NOT_FOR_ALL;
 }
 

@@ -107,8 +107,10 @@ pt_u64 pt_clock_slow(void);
 /* The calling thread is about to lose all system calls but four (strict mode), or the right to read the clock: it is
  * sealed. Nothing more is recorded of it, all is counted. */
 void pt_thread_seal(void);
-/* That was refused. */
+/* It may read the clock again, and is recorded from now on. */
 void pt_thread_unseal(void);
+/* What pt_thread_seal announced was refused, and the thread was not sealed before. */
+void pt_thread_seal_refused(void);
 #pragma GCC visibility pop
 
 /* The raw counter: 12 ns hot. 0 for a thread that may not read it. */

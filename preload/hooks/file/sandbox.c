@@ -40,7 +40,7 @@ static void refused(const struct pt_sandbox *sandbox)
             pt_sandbox_is_nobodys();
         pt_switches.frozen = sandbox->was_frozen;
     } else if (sandbox->kind == PT_SANDBOX_SEAL)
-        pt_thread_unseal();
+        pt_thread_seal_refused();
 }
 
 void pt_sandbox_answered(const struct pt_sandbox *sandbox, int is_refused)

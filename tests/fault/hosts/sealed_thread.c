@@ -2,9 +2,10 @@
  *
  * F1: threads that give up more than the rest of their process: strict mode allows four system calls, and after
  * PR_SET_TSC even reading the clock kills, until it is allowed again. Of such a thread nothing is recorded but that it
- * was there; what the others do meanwhile and afterwards is exact. argv[1]: strict, strict-by-number, tsc; main: the
- * program's only thread, which then sets a variable and returns: what it wrote must come out before the end, which
- * strict mode does not know, kills.
+ * was there; what the others do meanwhile and afterwards is exact. argv[1]: strict, strict-by-number, tsc; tsc-late:
+ * a thread that was made meanwhile makes its first call when its maker may read the clock again; main: the program's
+ * only thread, which then sets a variable and returns: what it wrote must come out before the end, which strict mode
+ * does not know, kills.
  */
 #include "host.h"
 
@@ -19,6 +20,12 @@
 
 static const char *way;
 static int zero;
+static int is_allowed;
+
+static int is_tsc(void)
+{
+    return !strncmp(way, "tsc", 3);
+}
 
 static void read_bytes(int calls)
 {
@@ -34,6 +41,26 @@ static void *read_too(void *unused)
     return unused;
 }
 
+/* Nothing of the library has run in it before. */
+static void *read_when_allowed(void *unused)
+{
+    while (!__atomic_load_n(&is_allowed, __ATOMIC_SEQ_CST))
+        ;
+    return read_too(unused);
+}
+
+/* Threads inherit it, and keep it when their maker may read the clock again. */
+static int make_thread_and_allow(int is_late)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, is_late ? read_when_allowed : read_too, NULL) ||
+        (!is_late && pthread_join(thread, NULL)))
+        return -1;
+    const int error = prctl(PR_SET_TSC, PR_TSC_ENABLE);
+    __atomic_store_n(&is_allowed, 1, __ATOMIC_SEQ_CST);
+    return error || (is_late && pthread_join(thread, NULL)) ? -1 : 0;
+}
+
 static void *seal(void *unused)
 {
     read_bytes(10);
@@ -44,10 +71,8 @@ static void *seal(void *unused)
         return &zero;
     read_bytes(SEALED_READS);
     alloc_pairs(100, 4247);
-    if (!strcmp(way, "tsc")) { /* its threads inherit it */
-        pthread_t thread;
-        if (pthread_create(&thread, NULL, read_too, NULL) || pthread_join(thread, NULL) ||
-            prctl(PR_SET_TSC, PR_TSC_ENABLE))
+    if (is_tsc()) {
+        if (make_thread_and_allow(!strcmp(way, "tsc-late")))
             return &zero;
         read_bytes(ALLOWED_READS); /* from here on it is as any other */
         return NULL;
@@ -86,14 +111,14 @@ int main(int argc, char **argv)
     void *result = NULL;
     pthread_create(&beside, NULL, read_beside, NULL);
     pthread_create(&sealed, NULL, seal, NULL);
-    if (strcmp(way, "tsc")) /* a thread that ends by the system call itself is joined like any other */
+    if (!is_tsc()) /* a thread that ends by the system call itself is joined like any other */
         MUST(pthread_join(sealed, NULL) == 0);
     else
         MUST(pthread_join(sealed, &result) == 0 && !result);
     pthread_join(beside, NULL);
     read_bytes(READS);
-    const int sealed_reads = strcmp(way, "tsc") ? SEALED_READS : 2 * SEALED_READS;
-    trace_must("io_read", "==", 2 * READS + 10 + (strcmp(way, "tsc") ? 0 : ALLOWED_READS));
+    const int sealed_reads = is_tsc() ? 2 * SEALED_READS : SEALED_READS;
+    trace_must("io_read", "==", 2 * READS + 10 + (is_tsc() ? ALLOWED_READS : 0));
     trace_must("lost", ">=", sealed_reads);
     trace_must("lost", "<=", sealed_reads + 300);
     return host_broken;
