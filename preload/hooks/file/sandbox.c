@@ -24,7 +24,8 @@ static struct pt_sandbox closing(int is_filter)
         pt_sandbox_is_vfork_childs();
     if (is_filter && pt_switches.user)
         pt_sandbox_prepare(); /* afterwards no file can be made, and a head has no totals */
-    const struct pt_sandbox sandbox = {is_filter ? PT_SANDBOX_FILTER : PT_SANDBOX_SEAL, pt_switches.frozen};
+    const struct pt_sandbox sandbox = {is_filter ? PT_SANDBOX_FILTER : PT_SANDBOX_SEAL, pt_switches.frozen,
+                                       pt_local_mark() == PT_LOCAL_SEALED};
     if (is_filter)
         pt_switches.frozen = 1;
     else
@@ -32,15 +33,17 @@ static struct pt_sandbox closing(int is_filter)
     return sandbox;
 }
 
-/* Libraries probe for seccomp with calls that must fail (a NULL filter): those restrict nothing. */
+/* Libraries probe for seccomp with calls that must fail (a NULL filter): those restrict nothing, nor do they take back
+ * what restricts already. */
 static void refused(const struct pt_sandbox *sandbox)
 {
     if (sandbox->kind == PT_SANDBOX_FILTER) {
         if (!sandbox->was_frozen)
             pt_sandbox_is_nobodys();
         pt_switches.frozen = sandbox->was_frozen;
-    } else if (sandbox->kind == PT_SANDBOX_SEAL)
+    } else if (sandbox->kind == PT_SANDBOX_SEAL && !sandbox->was_sealed) {
         pt_thread_seal_refused();
+    }
 }
 
 void pt_sandbox_answered(const struct pt_sandbox *sandbox, int is_refused)

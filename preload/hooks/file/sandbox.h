@@ -11,6 +11,7 @@
 struct pt_sandbox {
     enum { PT_SANDBOX_NONE, PT_SANDBOX_FILTER, PT_SANDBOX_SEAL, PT_SANDBOX_UNSEAL } kind;
     pt_u8 was_frozen;
+    pt_u8 was_sealed; /* the calling thread */
 };
 
 #pragma GCC visibility push(hidden)
