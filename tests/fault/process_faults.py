@@ -110,6 +110,12 @@ class ProcessFaults(FaultCase):
         trace = self.check(["exec_environments", "missing"])
         self.assertEqual(trace.calls("proc_exec_failed"), 101)
 
+        def setup(work):
+            with open(f"{work}/data", "w", encoding="ascii") as f:
+                f.write("no program, and no script")
+            os.chmod(f"{work}/data", 0o755)
+        self.check(["exec_environments", "no-program"], setup=setup, modes=BOTH)
+
     def test_t34_scrubbed_environments(self):
         for way in ("empty", "null"):
             with self.subTest(way=way):
@@ -132,6 +138,17 @@ class ProcessFaults(FaultCase):
             os.chmod(f"{work}/script", 0o755)
         trace = self.check(["exec_environments", "script"], status=7, setup=setup)
         self.assertEqual(len(trace.processes()), 3)
+
+    def test_t34_script_by_descriptor(self):
+        """Its interpreter decides, as for one by path."""
+        self.need("ldconfig")
+
+        def setup(work):
+            with open(f"{work}/script", "w", encoding="ascii") as f:
+                f.write("#!/sbin/ldconfig --version\n")
+            os.chmod(f"{work}/script", 0o755)
+        trace = self.check(["exec_environments", "script-descriptor"], setup=setup)
+        self.assertEqual([program["reason"] for program in trace.info()["untraced"]], ["static program"])
 
     def test_t34_shells_that_change_the_environment(self):
         host = self.host("exec_environments")

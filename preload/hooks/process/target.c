@@ -129,15 +129,24 @@ static long readable(struct search *search)
     return pt_syscall4(SYS_openat, AT_FDCWD, search->found, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 }
 
-/* In pt_private_files: nothing opened here is seen by the host. */
+/* Leaves the path of a script's interpreter. */
+static void look_at_descriptor(struct search *search)
+{
+    const long fd = readable(search);
+    search->verdict = fd < 0 ? PT_VERDICT_UNKNOWN : verdict_of_open_file(search, (int)fd);
+    if (fd >= 0 && fd != search->dir)
+        pt_syscall1(SYS_close, fd);
+    search->dir = AT_FDCWD;
+    search->path = search->found;
+}
+
+/* In pt_private_files: nothing opened here is seen by another thread. All is closed again: where there is none, these
+ * are the host's own descriptors. */
 static void look(void *argument)
 {
     struct search *search = argument;
-    if (search->flags & AT_EMPTY_PATH) {
-        const long fd = readable(search);
-        search->verdict = fd < 0 ? PT_VERDICT_UNKNOWN : verdict_of_open_file(search, (int)fd);
-        search->dir = AT_FDCWD;
-    }
+    if (search->flags & AT_EMPTY_PATH)
+        look_at_descriptor(search);
     search->flags = 0;
     for (int depth = 0; !search->verdict && depth < SCRIPT_DEPTH; depth++) {
         const int open_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;

@@ -169,15 +169,47 @@ static void way_missing(void)
     exit(host_broken);
 }
 
+/* What is open as a path is opened again to look into it: not among the program's own descriptors. */
+static void way_no_program(void)
+{
+    const int data = open("./data", O_PATH | O_CLOEXEC), free_before = dup(0);
+    close(free_before);
+    MUST(fexecve(data, arguments, environ) == -1 && errno == ENOEXEC);
+    MUST(execveat(data, "", arguments, environ, AT_EMPTY_PATH) == -1 && errno == ENOEXEC);
+    const int free_after = dup(0);
+    MUST(free_before == free_after);
+    exit(host_broken);
+}
+
+static void way_script_descriptor(void)
+{
+    fexecve(open("./script", O_RDONLY), arguments, environ);
+}
+
 static const struct {
     const char *name;
     void (*go)(void);
 } ways[] = {
-    {"execv", way_execv},       {"execve", way_execve},   {"execl", way_execl},     {"execle", way_execle},
-    {"execlp", way_execlp},     {"execvp", way_execvp},   {"execvpe", way_execvpe}, {"fexecve", way_fexecve},
-    {"execveat", way_execveat}, {"memfd", way_memfd},     {"raw", way_raw},         {"thread", way_thread},
-    {"many", way_many},         {"empty", way_empty},     {"null", way_null},       {"script", way_script},
-    {"too-many", way_too_many}, {"missing", way_missing},
+    {"execv", way_execv},
+    {"execve", way_execve},
+    {"execl", way_execl},
+    {"execle", way_execle},
+    {"execlp", way_execlp},
+    {"execvp", way_execvp},
+    {"execvpe", way_execvpe},
+    {"fexecve", way_fexecve},
+    {"execveat", way_execveat},
+    {"memfd", way_memfd},
+    {"raw", way_raw},
+    {"thread", way_thread},
+    {"many", way_many},
+    {"empty", way_empty},
+    {"null", way_null},
+    {"script", way_script},
+    {"too-many", way_too_many},
+    {"missing", way_missing},
+    {"no-program", way_no_program},
+    {"script-descriptor", way_script_descriptor},
 };
 
 int main(int argc, char **argv)
