@@ -14,9 +14,6 @@
 #include "core/sys.h"
 #include "core/text.h"
 
-#ifndef SYS_epoll_pwait2
-#define SYS_epoll_pwait2 441
-#endif
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
@@ -24,7 +21,6 @@
 #define SYS_move_mount 429
 #endif
 
-#define KERNEL_SIGSET_BYTES 8
 #define MOST_DESCRIPTORS (1u << 20) /* of a process, unless root has raised fs.nr_open */
 
 /* Distances from the row itself: pointers would be relocated when each process starts. */
