@@ -34,13 +34,18 @@ def patch_ultralytics(module, LOADER_START=LOADER_START, DATA_WAIT=DATA_WAIT, EX
     began_pass = globals().get("began_pass")  # of window.py; not there before torch is
 
     def __iter__(self):
-        begin(LOADER_START, self, type(self.__dict__.get("dataset")).__name__)
-        end(self.__dict__.get("num_workers", 0), 0, self.__dict__.get("iterator"))
+        dataset, workers = self.__dict__.get("dataset"), self.__dict__.get("num_workers", 0)
+        try:  # a signal's handler may raise between both
+            begin(LOADER_START, self, type(dataset).__name__)
+        finally:
+            end(workers, 0, self.__dict__.get("iterator"))
         if began_pass:
             began_pass(self.__dict__.get("iterator"))
         yield from original(self)
-        begin(DATA_WAIT, self.__dict__.get("iterator"))
-        end(0, EXHAUSTED)
+        try:
+            begin(DATA_WAIT, self.__dict__.get("iterator"))
+        finally:
+            end(0, EXHAUSTED)
 
     kind.__iter__ = stand_before(original, __iter__)
 

@@ -161,13 +161,17 @@ def before_iter(original, LOADER_START=LOADER_START, RAISED=RAISED, begin=begin,
 
 
 def before_start(original, LOADER_START=LOADER_START, begin=begin, end=end, local=local, began_pass=began_pass):
-    """Of an iterator's __init__ and _reset: a loader of the program may have an __iter__ of its own, which never comes to DataLoader's."""
+    """Of an iterator's __init__ and _reset: a loader of the program may have an __iter__ of its own, which never comes to DataLoader's.
+    What such a program hands over may be no DataLoader: only the iterator is asked."""
     def start(self, loader, *args, **kwargs):
         original(self, loader, *args, **kwargs)
         if local.starts or (args[0] if args else kwargs.get("first_iter")):  # _reset by an __init__
             return
-        begin(LOADER_START, loader, type(loader.__dict__.get("dataset")).__name__)
-        end(self.__dict__.get("_num_workers", 0), 0, self)
+        dataset, workers = self.__dict__.get("_dataset"), self.__dict__.get("_num_workers", 0)
+        try:  # a signal's handler may raise between both
+            begin(LOADER_START, loader, type(dataset).__name__)
+        finally:
+            end(workers, 0, self)
         if began_pass:
             began_pass(self)
 
