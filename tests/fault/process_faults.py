@@ -53,6 +53,18 @@ class ProcessFaults(FaultCase):
     def test_t32_vfork_storm_long(self):
         self.check(["vfork_storm", "10000"], modes=BOTH, timeout=600)
 
+    def test_t32_forkpty_beside_another_fork(self):
+        """libc's forkpty does not come to a library's fork, nor to ours."""
+        self.need("gcc")
+
+        def setup(work):
+            with open(f"{work}/fork.c", "w", encoding="ascii") as f:
+                f.write("#define _GNU_SOURCE\n#include <dlfcn.h>\nint fork(void) { return ((int (*)(void))dlsym(RTLD_NEXT, \"fork\"))(); }\n")
+            subprocess.run(["gcc", "-shared", "-fPIC", f"{work}/fork.c", "-o", f"{work}/fork.so", "-ldl"], check=True)
+        script = "import os\npid, fd = os.forkpty()\nif pid == 0: os._exit(3)\nprint(os.waitpid(pid, 0)[1])"
+        trace = self.check(["/usr/bin/python3", "-c", script], setup=setup, preload="{}:./fork.so", modes=BOTH)
+        self.assertEqual(trace.calls("proc_fork"), 1)
+
     def test_t32_vfork_first(self):
         for where in ("thread", "fork", "daemon"):
             with self.subTest(where=where):

@@ -159,11 +159,12 @@ static PT_NOINLINE void became_terminal(int fd, int result)
 }
 
 HOOK(int, login_tty, (int fd), (fd), io, became_terminal(fd, ret); (void)start; (void)end)
-/* Before glibc 2.34 it is in libutil, and calls fork, which is our hook, as any program does. */
+/* Before glibc 2.34 it is in libutil, and calls fork, which is our hook, as any program does. Where libc is, is asked
+ * by a name that no other library has: some have a fork of their own. */
 static PT_NOINLINE void forked_with_terminal(pt_u64 start, pt_u64 end, pid_t child)
 {
     standard_replaced(child == 0);
-    if (child == 0 || pt_next_are_together("forkpty", "fork"))
+    if (child == 0 || pt_next_are_together("forkpty", "gnu_get_libc_version"))
         forked(start, end, child);
 }
 
