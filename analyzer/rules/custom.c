@@ -207,14 +207,25 @@ bool pt_rule_died_by_signal(struct pt_profile *profile, pt_i64 stage, struct pt_
     return true;
 }
 
-bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+/* Processes that had ended before a window were captured: those of this stage, for what another one left says nothing
+ * of it. */
+static bool was_traced_before_window(const struct pt_profile *profile, pt_i64 stage)
 {
     const struct pt_session *session = profile->session;
+    for (pt_u32 i = 0; i < session->n_before_window; i++) {
+        const char *name = session->processes[session->n_processes + i]->stage;
+        if (stage < 0 || (name && !strcmp(name, profile->stages.items[stage].name)))
+            return true;
+    }
+    return false;
+}
+
+bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
     finding->always_shown = true;
     if (stage >= 0 && pt_stage_was_skipped(&profile->stages.items[stage]))
         return false;
-    /* Processes that were traced had ended before a window. */
-    if (session->n_before_window && (stage < 0 || !profile->stages.items[stage].root))
+    if ((stage < 0 || !profile->stages.items[stage].root) && was_traced_before_window(profile, stage))
         return false;
     if (stage < 0 || !profile->stages.items[stage].root) {
         const struct pt_run_untraced *untraced = untraced_of(profile, stage);

@@ -211,6 +211,23 @@ class Since(LauncherCase):
         process.kill()
         process.wait()
 
+    def test_of_a_stage_without_a_trace_beside_one_that_is_over(self):
+        """What was captured of another stage before the window is nothing of this one."""
+        done = self.proftrace("run", "--no-report", "-o", "run", "--", "sleep", "0.3", text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        path = os.path.join(self.folder, "run", "run.json")
+        with open(path, encoding="utf-8") as file:
+            run = json.load(file)
+        (prepare,) = run["stages"]
+        serve = dict(prepare, stage="serve", start_ns=prepare["duration_ns"], duration_ns=9_000_000_000, pid=None)
+        run.update(duration_ns=10_000_000_000, stages=[prepare, serve])
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(run, file)
+        for options in (), ("--since", "2s"):
+            with self.subTest(options=options):
+                empty = [finding["stage"] for finding in self.report(*options)["findings"] if finding["rule"] == "nothing_captured"]
+                self.assertEqual(empty, ["serve"])
+
     def test_of_one_that_once_ran_an_untraced_program(self):
         """Whose CPU time the window's is, is not known: not that of the untraced program."""
         done = self.proftrace("run", "--no-report", "-o", "run", "--interval", "100", "--", sys.executable, "-c", COMPUTES, "2.5", text=True)
