@@ -199,6 +199,14 @@ class Top(LauncherCase):
         self.assertAlmostEqual(stages["train"]["read_bytes_per_s"], sum(rows[rank.pid]["read_bytes_per_s"] for rank in ranks), delta=1)
         self.assertEqual([(row["rank"], row["processes"]) for row in sorted(found["ranks"], key=lambda row: row["rank"])], [(0, 2), (1, 2)])
 
+    def test_a_row_of_several_ranks_is_none_of_them(self):
+        """Of three, the last was that of all."""
+        for rank in range(3):
+            self.start(WAITS, PROFTRACE_STAGE="train", RANK=str(rank), WORLD_SIZE="3")
+        found, _ = self.top()
+        (row,) = found["stages"]
+        self.assertEqual((row["processes"], row["rank"], row["rank_reason"]), (3, None, "several"))
+
     def test_counts_of_what_has_ended_stay(self):
         """Workers end with each epoch: the totals of their stage and rank do not fall."""
         of = {"PROFTRACE_STAGE": "train", "RANK": "0", "WORLD_SIZE": "1"}

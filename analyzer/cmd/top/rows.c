@@ -220,11 +220,20 @@ static struct pt_value plus(struct pt_value a, struct pt_value b)
     return pt_real(pt_value_number(a) + pt_value_number(b));
 }
 
+static bool is_because(struct pt_value value, const char *reason)
+{
+    return value.type == PT_VALUE_UNKNOWN && value.reason == reason;
+}
+
+/* What differs once stays so: a third row may agree with the second, and is still not the one of all. */
 static struct pt_value same(struct pt_value a, struct pt_value b)
 {
+    static const char several[] = "several";
+    if (is_because(a, several) || is_because(b, several))
+        return pt_unknown(several);
     const bool is_one =
         a.type == b.type && (a.type == PT_VALUE_TEXT ? !strcmp(a.text, b.text) : a.integer == b.integer);
-    return a.type == PT_VALUE_UNKNOWN ? b : b.type == PT_VALUE_UNKNOWN || is_one ? a : pt_unknown("several");
+    return a.type == PT_VALUE_UNKNOWN ? b : b.type == PT_VALUE_UNKNOWN || is_one ? a : pt_unknown(several);
 }
 
 /* Those that mark steps say how many there are; where none does, who may train without a mark does not know. */
