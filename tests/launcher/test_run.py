@@ -182,7 +182,9 @@ class Usage(LauncherCase):
                 (("--keep-first", "13M", "--keep-last", "16M"), {}, "a process keeps 12.8 MiB at most (four fifths of --keep-last"),
                 (("--keep-first", "256M"), {}, "a process keeps 256 MiB at most (PROFTRACE_RING_MIB)"),
                 (("--keep-first", "64M", "--keep-last", "2h"), {"PROFTRACE_RING_MIB": "64"}, "64.0 MiB at most (PROFTRACE_RING_MIB)"),
-                (("--keep-first", "64M"), {"PROFTRACE_BUDGET_MIB": "100"}, "60.0 MiB at most (three fifths of PROFTRACE_BUDGET_MIB)")):
+                (("--keep-first", "64M"), {"PROFTRACE_BUDGET_MIB": "100"}, "60.0 MiB at most (three fifths of PROFTRACE_BUDGET_MIB)"),
+                (("--keep-first", "200M", "--keep-last", "4G"), {"PROFTRACE_BUDGET_MIB": "100"}, "60.0 MiB at most (three fifths of PROFTRACE_BUDGET_MIB)"),
+                (("--keep-first", "64M", "--keep-last", "64M"), {"PROFTRACE_BUDGET_MIB": "100"}, "51.2 MiB at most (four fifths of --keep-last")):
             with self.subTest(options=options):
                 done = self.proftrace("run", *options, "--", "true", environment=environment)
                 self.assertEqual(done.returncode, 125)

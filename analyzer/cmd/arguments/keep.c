@@ -55,11 +55,15 @@ static int keep_last(const char *last, struct pt_error *err)
                         last);
 }
 
-/* What is kept is never overwritten: where that is all that a process may have, every later event would be dropped. */
+/* What is kept is never overwritten: where that is all that a process may have, every later event would be dropped.
+ * A budget that the user has set holds whatever size is kept last: it does not grow. What little space is free is not
+ * known before the run's folder is made. */
 static int check_first(pt_u64 first_bytes, struct pt_error *err)
 {
     const pt_u64 budget = pt_option_mib_bytes("budget_mib"), wanted = pt_option_mib_bytes("session_ring_mib");
-    const pt_u64 session = wanted ? wanted : PT_RINGS_OF_BUDGET(budget ? budget : PT_BUDGET_MAX_BYTES);
+    const pt_u64 of_budget = PT_RINGS_OF_BUDGET(budget ? budget : PT_BUDGET_MAX_BYTES);
+    const bool is_of_wanted = wanted && (!budget || wanted < of_budget);
+    const pt_u64 session = is_of_wanted ? wanted : of_budget;
     const pt_u64 ring = pt_option_mib_bytes("ring_mib"), share = PT_RING_OF_SESSION(session);
     const pt_u64 most = ring < share ? ring : share;
     if (first_bytes < most)
@@ -68,9 +72,9 @@ static int check_first(pt_u64 first_bytes, struct pt_error *err)
                         "option '--keep-first' leaves nothing for the latest events: a process keeps %s at most (%s); "
                         "keep less of the start, or raise that",
                         pt_fmt_bytes(most).text,
-                        ring <= share ? "PROFTRACE_RING_MIB"
-                        : wanted      ? "four fifths of --keep-last, PROFTRACE_SESSION_RING_MIB"
-                                      : "three fifths of PROFTRACE_BUDGET_MIB");
+                        ring <= share  ? "PROFTRACE_RING_MIB"
+                        : is_of_wanted ? "four fifths of --keep-last, PROFTRACE_SESSION_RING_MIB"
+                                       : "three fifths of PROFTRACE_BUDGET_MIB");
 }
 
 int pt_keep_apply(const struct pt_keep *keep, struct pt_error *err)
