@@ -15,7 +15,9 @@
 #include "source/small_heads.h"
 #include "source/trace_file.h"
 #include "util/auto.h"
+#include "util/clock.h"
 #include "util/mem.h"
+#include "util/small_file.h"
 #include "util/str.h"
 #include "util/text/redact.h"
 
@@ -73,14 +75,36 @@ static char *command_of(const char *path)
     return command_in(text, text + n);
 }
 
+static pt_u64 last_sign_ns(const struct pt_file_header *head)
+{
+    return (head->clock_index ? head->clock_last[head->clock_index & 1] : head->clock_first).monotonic_ns;
+}
+
+/* It has noted no end. On another machine, which shares this folder, its pid is of nobody here, or of somebody else; in
+ * a container of this one, too, but there its clock is ours: what has been silent for a minute is taken to be over. */
+static void find_whether_it_runs(const char *path, pt_u64 offset, const struct pt_file_header *head,
+                                 const char boot_id[static sizeof head->boot_id], struct pt_run_heads *heads)
+{
+    enum { MOST_QUIET_S = 60 };
+    const bool is_boot_known = head->boot_id[0]; /* not where session.bin is missing */
+    if (is_boot_known && strncmp(head->boot_id, boot_id, sizeof head->boot_id) != 0)
+        heads->may_run_elsewhere = true;
+    else if (pt_trace_is_mapped(path, offset, head->pid))
+        heads->is_running = true;
+    else if (!is_boot_known || pt_monotonic_ns() - last_sign_ns(head) < MOST_QUIET_S * 1000000000ull)
+        heads->may_run_elsewhere = true;
+}
+
 struct pt_run_heads pt_run_heads_read(const char *path)
 {
     struct pt_run_heads heads = {0};
     struct pt_run_files files = {0};
     struct pt_error ignored = {0};
     const char *first = NULL;
+    char boot_id[sizeof((struct pt_file_header *)0)->boot_id];
     if (pt_run_files_find(path, &files, &ignored) < 0)
         return heads;
+    pt_small_file_word(boot_id, sizeof boot_id, "/proc/sys/kernel/random/boot_id");
     for (size_t i = 0; i < files.files.n; i++) {
         struct pt_file_header head;
         pt_u64 offset;
@@ -91,8 +115,8 @@ struct pt_run_heads pt_run_heads_read(const char *path)
             heads.start_realtime_ns = head.realtime_ns;
         }
         heads.is_known = true;
-        heads.is_running = heads.is_running || (head.state == PT_PROCESS_LIVE &&
-                                                pt_trace_is_mapped(files.files.items[i], offset, head.pid));
+        if (head.state == PT_PROCESS_LIVE && !heads.is_running)
+            find_whether_it_runs(files.files.items[i], offset, &head, boot_id, &heads);
     }
     heads.command = first ? command_of(first) : NULL;
     pt_run_files_fini(&files);

@@ -15,6 +15,7 @@ bool pt_head_read(const char *path, struct pt_file_header *ret_head, pt_u64 *ret
 struct pt_run_heads {
     bool is_known; /* one could be read */
     bool is_running;
+    bool may_run_elsewhere;   /* one has noted no end, and it cannot be seen from here whether it runs */
     pt_u64 start_realtime_ns; /* of its first process */
     char *command;            /* of that one, with secrets masked: hostile; NULL = not known. The caller frees it. */
 };

@@ -152,13 +152,20 @@ static void compare(const struct pt_pages *pages, const struct pt_http_request *
                     (const char *const[]){"diff", "--format", "html", path_a, path_b, NULL});
 }
 
+/* One of which that is not known, only where there is no other: its figures may be half of what it will do. */
 static char *last_ended(const struct pt_pages *pages)
 {
     struct pt_listed_runs runs = pt_runs_list(pages->directory);
-    char *path = NULL;
-    for (size_t i = 0; !path && i < runs.n; i++)
-        if (strcmp(runs.items[i].status, "running") != 0)
-            path = pt_asprintf("%s/%s", pages->directory, runs.items[i].name);
+    const struct pt_listed_run *found = NULL;
+    for (size_t i = 0; i < runs.n; i++) {
+        const bool is_unknown = !strcmp(runs.items[i].status, "unknown");
+        if (!strcmp(runs.items[i].status, "running") || (is_unknown && found))
+            continue;
+        found = &runs.items[i];
+        if (!is_unknown)
+            break;
+    }
+    char *path = found ? pt_asprintf("%s/%s", pages->directory, found->name) : NULL;
     pt_runs_free(&runs);
     return path;
 }

@@ -87,7 +87,8 @@ static void take_heads(struct pt_listed_run *listed, const char *path)
         listed->start_ns = heads.start_realtime_ns;
     if (command)
         listed->command = cut(command);
-    snprintf(listed->status, sizeof listed->status, "%s", heads.is_running ? "running" : "ended");
+    const char *status = heads.is_running ? "running" : heads.may_run_elsewhere ? "unknown" : "ended";
+    snprintf(listed->status, sizeof listed->status, "%s", status);
 }
 
 static void take_info(struct pt_listed_run *listed, const char *path)

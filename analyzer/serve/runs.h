@@ -17,7 +17,8 @@ struct pt_listed_run {
                         last */
     double duration_ns; /* NAN = not known */
     char *command;      /* of its first stage or process; NULL = not known */
-    char status[16];    /* ok, failed, timeout, running, unknown; without run.json: running, ended */
+    char status[16];    /* ok, failed, timeout, running, unknown; without run.json: running, ended, or unknown where
+                           it may run elsewhere */
 };
 
 struct pt_listed_runs {

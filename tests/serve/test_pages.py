@@ -106,6 +106,37 @@ class Pages(ServeCase):
         self.assertNotIn("secret", page)
         self.assertIn('run="bare"', self.page("/metrics"))
 
+    def assemble(self, name, *processes):
+        """A run without run.json, of which each process has a state and a boot."""
+        self.addCleanup(shutil.rmtree, self.runs / name)
+        (self.runs / name).mkdir(mode=0o700)
+        story = self.folder / "story.pt.txt"
+        story.write_text(f"proftrace-text 1 start_realtime_ns={time.time_ns()}\n" + "".join(
+            f'process {pid} ppid=1 uid=1000 trace_id={pid:#x} start=0.0 end=1.0 state={state} boot="{boot}" host="h" stage="s" comm="a" exe="/usr/bin/a" argc=1 argv=["a"]\n'
+            f"thread {pid}/{pid} slot=0 life=1 start=0.0\n" for pid, (state, boot) in enumerate(processes, start=100)), encoding="utf-8")
+        subprocess.run([PROFTRACE, "assemble", story, "-o", self.runs / name], check=True, env=environment())
+
+    def status_of(self, name):
+        return re.search(rf'/runs/{name}\?[^>]*">{name}</a></td><td>[^<]*</td><td>(\w*)</td>', self.page(f"/?filter={name}"))[1]
+
+    def test_what_may_run_on_another_machine_has_not_ended(self):
+        """Nobody here has its trace mapped, and nobody here would: /metrics are of one that has ended, if there is any."""
+        here = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        for name, processes, wanted in (("gone", [("live", here)], "ended"), ("somewhere", [("live", "")], "unknown"), ("there", [("exited exit_status=0", here), ("live", "b")], "unknown"),
+                                        ("over", [("exited exit_status=0", "b"), ("execed", "b")], "ended"), ("newest", [("live", "b")], "unknown")):
+            self.assemble(name, *processes)
+            self.assertEqual(self.status_of(name), wanted, name)
+        self.assertIn('run="over"', self.page("/metrics"))
+        self.assertIn('run="newest"', self.page("/metrics?run=newest"))
+
+    def test_what_was_killed_a_moment_ago_may_run_in_a_container(self):
+        """There it has another pid, so that nobody can tell."""
+        self.addCleanup(shutil.rmtree, self.runs / "silent")
+        (self.runs / "silent").mkdir(mode=0o700)
+        library = os.path.join(os.path.dirname(PROFTRACE), "libproftrace.so")
+        subprocess.run(["/bin/sh", "-c", "kill -9 $$"], check=False, env=environment(LD_PRELOAD=library, PROFTRACE_SESSION=str(self.runs / "silent")))
+        self.assertEqual(self.status_of("silent"), "unknown")
+
     def test_a_pipeline_runs_while_its_launcher_does(self):
         """Also while a stage is being started and has no pid yet, and between two stages; and where its processes cannot be seen, while run.json is new."""
         ticks = int(pathlib.Path("/proc/self/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[19])
