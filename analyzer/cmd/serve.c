@@ -63,7 +63,8 @@ int pt_cmd_serve(int argc, char **argv, struct pt_error *err)
     if (!path)
         return pt_fail_code(err, 3, "%s: %s; a directory of runs is what `proftrace run` makes", directory,
                             strerror(errno));
-    struct pt_pages pages = {.directory = path};
+    struct pt_kept_heads kept = {0};
+    struct pt_pages pages = {.directory = path, .kept = &kept};
     struct pt_server server = {.fd = -1, .answer = pt_pages_answer, .context = &pages};
     pages.token = server.token;
     int result = token_file ? take_token(token_file, &server, err) : pt_server_make_token(server.token, err);
@@ -75,5 +76,6 @@ int pt_cmd_serve(int argc, char **argv, struct pt_error *err)
         result = pt_server_run(&server, err);
     }
     pt_server_close(&server);
+    pt_kept_heads_fini(&kept);
     return result;
 }

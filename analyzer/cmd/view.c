@@ -30,7 +30,8 @@ static void print_addresses(const struct pt_server *server, const char *name)
 static int serve(char *run, int port, struct pt_error *err)
 {
     char *slash = strrchr(run, '/');
-    struct pt_pages pages = {.directory = slash == run ? "/" : run};
+    struct pt_kept_heads kept = {0};
+    struct pt_pages pages = {.directory = slash == run ? "/" : run, .kept = &kept};
     struct pt_server server = {.fd = -1, .answer = pt_pages_answer, .context = &pages};
     *slash = 0;
     pages.token = server.token;
@@ -42,6 +43,7 @@ static int serve(char *run, int port, struct pt_error *err)
         result = pt_server_run(&server, err);
     }
     pt_server_close(&server);
+    pt_kept_heads_fini(&kept);
     return result;
 }
 

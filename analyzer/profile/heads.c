@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "model/running.h"
+#include "source/refusals.h"
 #include "source/run_dir.h"
 #include "source/small_heads.h"
 #include "source/trace_file.h"
@@ -101,6 +102,7 @@ struct pt_run_heads pt_run_heads_read(const char *path)
     struct pt_run_files files = {0};
     struct pt_error ignored = {0};
     const char *first = NULL;
+    pt_u64 n_read = 0, n_live = 0;
     char boot_id[sizeof((struct pt_file_header *)0)->boot_id];
     if (pt_run_files_find(path, &files, &ignored) < 0)
         return heads;
@@ -115,10 +117,20 @@ struct pt_run_heads pt_run_heads_read(const char *path)
             heads.start_realtime_ns = head.realtime_ns;
         }
         heads.is_known = true;
+        n_read++;
+        n_live += head.state == PT_PROCESS_LIVE;
         if (head.state == PT_PROCESS_LIVE && !heads.is_running)
             find_whether_it_runs(files.files.items[i], offset, &head, boot_id, &heads);
     }
+    heads.have_noted_ends = !n_live;
+    heads.n_made = files.n_made;
+    heads.is_whole = files.n_made && n_read >= files.n_made;
     heads.command = first ? command_of(first) : NULL;
     pt_run_files_fini(&files);
     return heads;
+}
+
+bool pt_run_has_grown(const char *path, const struct pt_run_heads *since)
+{
+    return pt_files_made(path) != since->n_made;
 }

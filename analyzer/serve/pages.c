@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: addresses, and the list of runs. Threads: any. Never: opens a path that a request has named: runs are looked up
+ * Owns: addresses, and the list of runs. Threads: one. Never: opens a path that a request has named: runs are looked up
  * among those that are there.
  */
 #include "pages.h"
@@ -89,7 +89,7 @@ static void put_head(struct pt_str *out, const struct pt_pages *pages, const cha
 static void list(const struct pt_pages *pages, const struct pt_http_request *request, struct pt_page *page)
 {
     char filter[NAME_ROOM] = "";
-    struct pt_listed_runs runs = pt_runs_list(pages->directory);
+    struct pt_listed_runs runs = pt_runs_list(pages->directory, pages->kept);
     size_t shown = 0, left_out = 0;
     if (!pt_http_query(request, "filter", filter, sizeof filter))
         *filter = '\0';
@@ -155,7 +155,7 @@ static void compare(const struct pt_pages *pages, const struct pt_http_request *
 /* One of which that is not known, only where there is no other: its figures may be half of what it will do. */
 static char *last_ended(const struct pt_pages *pages)
 {
-    struct pt_listed_runs runs = pt_runs_list(pages->directory);
+    struct pt_listed_runs runs = pt_runs_list(pages->directory, pages->kept);
     const struct pt_listed_run *found = NULL;
     for (size_t i = 0; i < runs.n; i++) {
         const bool is_unknown = !strcmp(runs.items[i].status, "unknown");

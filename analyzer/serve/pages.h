@@ -11,11 +11,13 @@
 #ifndef PT_SERVE_PAGES_H
 #define PT_SERVE_PAGES_H
 
+#include "kept_heads.h"
 #include "server.h"
 
 struct pt_pages {
     const char *directory; /* of the runs */
     const char *token;     /* goes into each address */
+    struct pt_kept_heads *kept;
 };
 
 /* `context` is a struct pt_pages. */

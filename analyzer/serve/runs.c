@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: what is a run in a directory of runs. Threads: any. Never: reads more of a trace file than its head, and that
- * only of a run whose launcher was killed, or that has none: a list of many runs comes at once.
+ * Owns: what is a run in a directory of runs. Threads: one. Never: reads more of a trace file than its head, and that
+ * only of a run whose launcher was killed, or that has none, and once only of what has ended: a list of many runs comes
+ * at once.
  */
 #include "runs.h"
 
@@ -13,7 +14,6 @@
 #include <sys/stat.h>
 
 #include "profile/ends.h"
-#include "profile/heads.h"
 #include "run_file/read.h"
 #include "util/auto.h"
 #include "util/mem.h"
@@ -77,28 +77,29 @@ static char *command_of(const struct pt_run_info *run)
 }
 
 /* No launcher noted it: LD_PRELOAD alone. */
-static void take_heads(struct pt_listed_run *listed, const char *path)
+static void take_heads(struct pt_listed_run *listed, const char *path, const struct stat *status_of_run,
+                       struct pt_kept_heads *kept)
 {
-    struct pt_run_heads heads = pt_run_heads_read(path);
-    PT_AUTO(pt_freep) char *command = heads.command;
+    const struct pt_run_heads heads = pt_kept_heads_of(kept, path, status_of_run);
     if (!heads.is_known)
         return;
     if (heads.start_realtime_ns)
         listed->start_ns = heads.start_realtime_ns;
-    if (command)
-        listed->command = cut(command);
+    if (heads.command)
+        listed->command = cut(heads.command);
     const char *status = heads.is_running ? "running" : heads.may_run_elsewhere ? "unknown" : "ended";
     snprintf(listed->status, sizeof listed->status, "%s", status);
 }
 
-static void take_info(struct pt_listed_run *listed, const char *path)
+static void take_info(struct pt_listed_run *listed, const char *path, const struct stat *status_of_run,
+                      struct pt_kept_heads *kept)
 {
     PT_AUTO(pt_run_info_freep) struct pt_run_info *run = NULL;
     struct pt_error ignored = {0};
     if (pt_run_info_read(path, &run, &ignored) < 0)
         return;
     if (!run) {
-        take_heads(listed, path);
+        take_heads(listed, path, status_of_run, kept);
         return;
     }
     pt_run_find_running(run);
@@ -123,7 +124,7 @@ static bool is_listed(const struct dirent *entry, const char *of_run, struct sta
     return entry->d_name[0] != '.' && lstat(of_run, ret_stat) == 0 && S_ISDIR(ret_stat->st_mode) && pt_is_run(of_run);
 }
 
-struct pt_listed_runs pt_runs_list(const char *path)
+struct pt_listed_runs pt_runs_list(const char *path, struct pt_kept_heads *kept)
 {
     struct pt_listed_runs runs = {0};
     DIR *directory = opendir(path);
@@ -135,7 +136,7 @@ struct pt_listed_runs pt_runs_list(const char *path)
             continue;
         struct pt_listed_run listed = {.name = pt_strdup(entry->d_name), .duration_ns = NAN, .status = "unknown"};
         listed.start_ns = (pt_u64)stat.st_mtim.tv_sec * 1000000000 + (pt_u64)stat.st_mtim.tv_nsec;
-        take_info(&listed, of_run);
+        take_info(&listed, of_run, &stat, kept);
         pt_vec_push(&runs, listed);
     }
     if (directory)

@@ -10,6 +10,7 @@
 
 #include "proftrace/types.h"
 #include "util/vec.h"
+#include "kept_heads.h"
 
 struct pt_listed_run {
     char *name;      /* of its directory: hostile */
@@ -27,8 +28,9 @@ struct pt_listed_runs {
 
 /* Has run.json or trace files. */
 bool pt_is_run(const char *path);
-/* Directories with run.json or trace files; links are not followed. */
-struct pt_listed_runs pt_runs_list(const char *directory);
+/* Directories with run.json or trace files; links are not followed. What was kept of the list before is not read again.
+ */
+struct pt_listed_runs pt_runs_list(const char *directory, struct pt_kept_heads *kept);
 void pt_runs_free(struct pt_listed_runs *runs);
 /* The path of one of them, to be freed; NULL = there is none of that name. The name may come from anybody: no path that
  * it makes is opened. */

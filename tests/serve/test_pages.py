@@ -137,6 +137,38 @@ class Pages(ServeCase):
         subprocess.run(["/bin/sh", "-c", "kill -9 $$"], check=False, env=environment(LD_PRELOAD=library, PROFTRACE_SESSION=str(self.runs / "silent")))
         self.assertEqual(self.status_of("silent"), "unknown")
 
+    def reads_for(self, path):
+        """How many times the server has read something for a page, or a part of it."""
+        def reads():
+            return int(re.search(r"syscr: (\d+)", pathlib.Path(f"/proc/{self.server.pid}/io").read_text(encoding="ascii"))[1])
+        before = reads()
+        self.page(path)
+        return reads() - before
+
+    def test_what_has_ended_is_not_read_again(self):
+        """Of a run without run.json each head is read; what is new in it is seen, also a process that has no file of its own."""
+        library = os.path.join(os.path.dirname(PROFTRACE), "libproftrace.so")
+        subprocess.run(["/bin/sh", "-c", "for i in $(seq 300); do /bin/true; done"], check=True, env=environment(LD_PRELOAD=library, PROFTRACE_DIR=str(self.runs)))
+        run = (self.runs / "latest").resolve()
+        self.addCleanup((self.runs / "latest").unlink)
+        self.addCleanup(shutil.rmtree, run)
+        self.assertEqual(self.status_of(run.name), "ended")
+        filtered = f"/?filter={run.name}"
+        self.assertLess(self.reads_for(filtered), 100)
+        self.assertIn("<td>/bin/sh -c for i in", self.page(filtered))
+        names = sorted(os.listdir(run))
+        with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, env=environment(LD_PRELOAD=library, PROFTRACE_SESSION=str(run))) as process:
+            for _ in range(100):
+                if self.status_of(run.name) == "running":
+                    break
+                time.sleep(0.02)
+            self.assertEqual(self.status_of(run.name), "running")
+            self.assertEqual(sorted(os.listdir(run)), names)
+            self.assertGreater(self.reads_for(filtered), 300)
+            process.stdin.close()
+        self.assertEqual(self.status_of(run.name), "ended")
+        self.assertLess(self.reads_for(filtered), 100)
+
     def test_a_pipeline_runs_while_its_launcher_does(self):
         """Also while a stage is being started and has no pid yet, and between two stages; and where its processes cannot be seen, while run.json is new."""
         ticks = int(pathlib.Path("/proc/self/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[19])

@@ -69,7 +69,8 @@ static void render(const struct request *request, const struct pt_doc *doc, stru
 /* A directory that has runs and is none. */
 static cJSON *document_of_tree(const char *path, struct pt_error *err)
 {
-    struct pt_listed_runs runs = pt_runs_list(path);
+    PT_AUTO(pt_kept_heads_fini) struct pt_kept_heads kept = {0};
+    struct pt_listed_runs runs = pt_runs_list(path, &kept);
     cJSON *tree = runs.n ? cJSON_CreateObject() : NULL;
     for (size_t i = 0; tree && i < runs.n; i++) {
         PT_AUTO(pt_freep) char *run = pt_asprintf("%s/%s", path, runs.items[i].name);
