@@ -54,6 +54,10 @@ static void lets_go_of_what_does_not_stop(void **state)
     }
     for (int i = 0; i < 400 && state_of(pid) != 'D'; i++)
         sleep_ms(1);
+    if (state_of(pid) != 'D') { /* ThreadSanitizer makes fork of vfork */
+        waitpid(pid, NULL, 0);
+        skip();
+    }
     struct pt_look_process process = {.pid = (pt_u32)pid, .seen_by = (pt_u32)pid};
     struct pt_look_thread thread = {.tid = (pt_u32)pid, .process = &process};
     struct pt_registers registers = {.stack = stack};
