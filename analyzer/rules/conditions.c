@@ -125,13 +125,16 @@ static bool are_uneven(const struct pt_profile *profile, const struct pt_finding
                pt_finding_number(finding, metrics, "helpers.imbalance.most_s") / 3;
 }
 
+/* What they do while they start is CPU time, too. */
+enum { MUCH_MORE = 5 };
+
 /* They live, but neither compute nor wait for anything outside: they start, queue for a CPU, and end; or they are
  * ahead of the main process and wait for work: then what starting them took is little beside what they have done. */
 static bool cost_more_than_they_do(const struct worker_shares *shares)
 {
     const double does_percent = shares->cpu + shares->file + shares->fault + shares->other;
     return shares->at_once > 2 * shares->cpus && does_percent < 50 &&
-           !(shares->total_s <= shares->lived_s * does_percent / 100);
+           !(MUCH_MORE * shares->total_s <= shares->lived_s * does_percent / 100);
 }
 
 /* In calls about files and in faults, but on no CPU: what is in memory already is copied, and its disk is idle. */
