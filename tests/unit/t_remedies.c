@@ -13,45 +13,9 @@
 
 #include "analysis/analysis.h"
 #include "rules/rule.h"
+#include "helper_judged.h"
 
-struct world {
-    struct pt_session session;
-    struct pt_process process;
-    struct pt_process *processes[1];
-    struct pt_profile profile;
-    struct pt_findings findings;
-};
-
-/* One stage of one process that ran for ten seconds. */
-static struct world *new_world(void)
-{
-    struct world *w = calloc(1, sizeof *w);
-    w->processes[0] = &w->process;
-    w->process.session = &w->session;
-    w->process.end_ns = 10000000000;
-    w->process.stage = "train";
-    w->session.duration_ns = w->process.end_ns;
-    w->session.processes = w->processes;
-    w->session.n_processes = 1;
-    w->profile.session = &w->session;
-    pt_stages_build(&w->profile.stages, &w->session, NULL);
-    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "capture.total", pt_integer(5));
-    return w;
-}
-
-static void free_world(struct world *w)
-{
-    pt_findings_free(&w->findings);
-    pt_profile_free(&w->profile);
-    free(w);
-}
-
-static void set(struct world *w, const char *metric, double number)
-{
-    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), metric, pt_real(number));
-}
-
-static const struct pt_finding *judged(struct world *w, const char *rule)
+static const struct pt_finding *judged(struct judged_stage *w, const char *rule)
 {
     pt_judge(&w->profile, &w->findings);
     for (size_t i = 0; i < w->findings.n; i++)
@@ -62,7 +26,7 @@ static const struct pt_finding *judged(struct world *w, const char *rule)
 }
 
 /* Seconds of a function of a library that the program's own code has called. */
-static struct pt_stack *add_call(struct world *w, const char *function, const char *file, pt_u32 part,
+static struct pt_stack *add_call(struct judged_stage *w, const char *function, const char *file, pt_u32 part,
                                  enum pt_stack_cost cost, double s)
 {
     const struct pt_stack_frame frames[] = {
@@ -87,14 +51,14 @@ static void who_polls_is_known_by_names_without_a_class(void **state)
                  {"_run_once", "/lib/python3.9/scheduler.py", "A loop sleeps"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct world *w = new_world();
-        set(w, "sleep.short.calls", 80);
-        set(w, "sleep.short.cost_s", 4);
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "sleep.short.calls", 80);
+        judged_set(w, "sleep.short.cost_s", 4);
         add_call(w, cases[i].function, cases[i].file, PT_PART_sleep, PT_STACK_MAINS_CALL_S, 4);
         const char *title = judged(w, "sleep_polling")->title;
         if (!strstr(title, cases[i].title))
             fail_msg("%s of %s: %s", cases[i].function, cases[i].file, title);
-        free_world(w);
+        judged_free(w);
     }
 }
 
@@ -108,14 +72,14 @@ static void a_data_set_in_memory_is_known_by_names_without_a_class(void **state)
                  {"__getitem__", "/lib/torch/utils/data/dataset.py", false}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct world *w = new_world();
-        set(w, "training.waits.cost_s", 4);
-        set(w, "training.waits_percent", 40);
-        set(w, "training.workers.count", 2);
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "training.waits.cost_s", 4);
+        judged_set(w, "training.waits_percent", 40);
+        judged_set(w, "training.workers.count", 2);
         add_call(w, cases[i].function, cases[i].file, PT_PART_file_read, PT_STACK_WORKER_S, 4);
         const char *remedy = judged(w, "steps_wait_for_data")->remedy;
         assert_int_equal(strstr(remedy, "take whole batches") != NULL, cases[i].is_in_memory);
-        free_world(w);
+        judged_free(w);
     }
 }
 
@@ -128,40 +92,40 @@ static void the_number_of_workers_is_that_of_one_loader(void **state)
     } cases[] = {{2, "num_workers=6)"}, {NAN, "num_workers=24)"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct world *w = new_world();
-        set(w, "cpus.usable", 32);
-        set(w, "helpers.wait_s", 4);
-        set(w, "helpers.feed.calls", 90);
-        set(w, "helpers.workers.at_once", 8);
-        set(w, "helpers.busy_percent", 90);
-        set(w, "helpers.busy_s", 60);
-        set(w, "helpers.other_percent", 85);
-        set(w, "helpers.file_percent", 0);
-        set(w, "helpers.cpu_percent", 2);
-        set(w, "training.data_s", 6);
-        set(w, "training.total_s", 9);
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "cpus.usable", 32);
+        judged_set(w, "helpers.wait_s", 4);
+        judged_set(w, "helpers.feed.calls", 90);
+        judged_set(w, "helpers.workers.at_once", 8);
+        judged_set(w, "helpers.busy_percent", 90);
+        judged_set(w, "helpers.busy_s", 60);
+        judged_set(w, "helpers.other_percent", 85);
+        judged_set(w, "helpers.file_percent", 0);
+        judged_set(w, "helpers.cpu_percent", 2);
+        judged_set(w, "training.data_s", 6);
+        judged_set(w, "training.total_s", 9);
         if (!isnan(cases[i].of_loader))
-            set(w, "training.workers.count", cases[i].of_loader);
+            judged_set(w, "training.workers.count", cases[i].of_loader);
         const struct pt_finding *finding = judged(w, "too_few_workers");
         if (!strstr(finding->remedy, cases[i].advice))
             fail_msg("%s", finding->remedy);
         assert_true(fabs(finding->gain_upper_s - 1.1 * 4) < 1e-9); /* 24 in all load 60 s in less than it trains */
-        free_world(w);
+        judged_free(w);
     }
 }
 
 /* As many workers as CPUs, which are waited for; in percent of their lives. */
-static struct world *new_workers(double cpus, double busy, double other, double file, double cpu)
+static struct judged_stage *new_workers(double cpus, double busy, double other, double file, double cpu)
 {
-    struct world *w = new_world();
-    set(w, "cpus.usable", cpus);
-    set(w, "helpers.wait_s", 4);
-    set(w, "helpers.feed.calls", 90);
-    set(w, "helpers.workers.at_once", cpus);
-    set(w, "helpers.busy_percent", busy);
-    set(w, "helpers.other_percent", other);
-    set(w, "helpers.file_percent", file);
-    set(w, "helpers.cpu_percent", cpu);
+    struct judged_stage *w = judged_new(10);
+    judged_set(w, "cpus.usable", cpus);
+    judged_set(w, "helpers.wait_s", 4);
+    judged_set(w, "helpers.feed.calls", 90);
+    judged_set(w, "helpers.workers.at_once", cpus);
+    judged_set(w, "helpers.busy_percent", busy);
+    judged_set(w, "helpers.other_percent", other);
+    judged_set(w, "helpers.file_percent", file);
+    judged_set(w, "helpers.cpu_percent", cpu);
     return w;
 }
 
@@ -170,10 +134,10 @@ static void the_title_says_how_much_workers_compute(void **state)
 {
     (void)state;
     for (int computes = 0; computes < 2; computes++) {
-        struct world *w = new_workers(2, 65, 0, 1, computes ? 60 : 34);
+        struct judged_stage *w = new_workers(2, 65, 0, 1, computes ? 60 : 34);
         const struct pt_finding *finding = judged(w, "dataloader_cpu_bound");
         assert_int_equal(strstr(finding->title, "all the time") != NULL, computes);
-        free_world(w);
+        judged_free(w);
     }
 }
 
@@ -184,12 +148,12 @@ static void workers_that_wait_are_to_be_more_than_cpus(void **state)
     static const double cases[][5] = {{80, 45, 5, 30, 0}, {80, 30, 15, 30, 5}, {90, 0, 5, 20, 5}};
     (void)state;
     for (int i = 0; i < 3; i++) {
-        struct world *w = new_workers(8, cases[i][0], cases[i][1], cases[i][2], cases[i][3]);
-        set(w, "helpers.queue_percent", cases[i][4]);
+        struct judged_stage *w = new_workers(8, cases[i][0], cases[i][1], cases[i][2], cases[i][3]);
+        judged_set(w, "helpers.queue_percent", cases[i][4]);
         const struct pt_finding *finding = judged(w, "too_few_workers");
         assert_int_equal(!strstr(finding->remedy, "wait for a network"), i > 0);
         assert_non_null(strstr(finding->remedy, "num_workers=64"));
-        free_world(w);
+        judged_free(w);
     }
 }
 
@@ -205,15 +169,16 @@ static void a_data_loader_is_advised_where_there_is_one(void **state)
     (void)state;
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         const bool is_loader = i % 2;
-        struct world *w = new_workers(8, cases[i / 2].busy, cases[i / 2].other, cases[i / 2].file, cases[i / 2].cpu);
-        set(w, "helpers.workers.at_once", cases[i / 2].at_once);
-        set(w, "helpers.queue_percent", 0);
-        set(w, "helpers.of_loader_percent", is_loader ? 100 : 0);
-        set(w, "helpers.of_pool_percent", is_loader ? 0 : 100);
+        struct judged_stage *w =
+            new_workers(8, cases[i / 2].busy, cases[i / 2].other, cases[i / 2].file, cases[i / 2].cpu);
+        judged_set(w, "helpers.workers.at_once", cases[i / 2].at_once);
+        judged_set(w, "helpers.queue_percent", 0);
+        judged_set(w, "helpers.of_loader_percent", is_loader ? 100 : 0);
+        judged_set(w, "helpers.of_pool_percent", is_loader ? 0 : 100);
         const char *remedy = judged(w, cases[i / 2].rule)->remedy;
         if (!strstr(remedy, is_loader ? cases[i / 2].of_loader : cases[i / 2].of_pool))
             fail_msg("%s", remedy);
-        free_world(w);
+        judged_free(w);
     }
 }
 
@@ -222,14 +187,14 @@ static void inference_is_not_told_that_it_trains(void **state)
 {
     (void)state;
     for (int only_calls = 0; only_calls < 2; only_calls++) {
-        struct world *w = new_world();
-        set(w, "load.in_main.percent", 40);
-        set(w, "load.in_main.cost_s", 4);
-        set(w, "training.only_calls_percent", only_calls ? 100 : 0);
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "load.in_main.percent", 40);
+        judged_set(w, "load.in_main.cost_s", 4);
+        judged_set(w, "training.only_calls_percent", only_calls ? 100 : 0);
         const struct pt_finding *finding = judged(w, "loading_in_main");
         assert_int_equal(!strstr(finding->title, "train"), only_calls);
         assert_int_equal(!strstr(finding->remedy, "train"), only_calls);
-        free_world(w);
+        judged_free(w);
     }
 }
 

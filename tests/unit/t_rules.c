@@ -14,53 +14,7 @@
 #include "analysis/analysis.h"
 #include "rules/general.h"
 #include "rules/rule.h"
-
-struct world {
-    struct pt_session session;
-    struct pt_process process;
-    struct pt_process *processes[1];
-    struct pt_profile profile;
-    struct pt_findings findings;
-};
-
-/* One stage of one process that ran for `seconds` and made a call. */
-static struct world *new_world(double seconds)
-{
-    struct world *w = calloc(1, sizeof *w);
-    w->processes[0] = &w->process;
-    w->process.session = &w->session;
-    w->process.end_ns = (pt_i64)(seconds * 1e9);
-    w->process.stage = "train";
-    static const struct pt_heap_totals heap = {.allocs = 5};
-    w->process.heap = &heap;
-    w->session.duration_ns = w->process.end_ns;
-    w->session.processes = w->processes;
-    w->session.n_processes = 1;
-    w->profile.session = &w->session;
-    pt_stages_build(&w->profile.stages, &w->session, NULL);
-    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "capture.total", pt_integer(5));
-    return w;
-}
-
-static void free_world(struct world *w)
-{
-    pt_findings_free(&w->findings);
-    pt_profile_free(&w->profile);
-    free(w);
-}
-
-static void set(struct world *w, const char *metric, double number)
-{
-    pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), metric, pt_real(number));
-}
-
-static const struct pt_finding *find(const struct world *w, const char *rule)
-{
-    for (size_t i = 0; i < w->findings.n; i++)
-        if (!strcmp(w->findings.items[i].rule, rule))
-            return &w->findings.items[i];
-    return NULL;
-}
+#include "helper_judged.h"
 
 static void rows_are_sound(void **state)
 {
@@ -79,49 +33,49 @@ static void rows_are_sound(void **state)
 static void a_gain_never_exceeds_the_wall_time(void **state)
 {
     (void)state;
-    struct world *w = new_world(10);
-    set(w, "io.read_small.calls", 1e6);
-    set(w, "io.read_small.cost_s", 35);
+    struct judged_stage *w = judged_new(10);
+    judged_set(w, "io.read_small.calls", 1e6);
+    judged_set(w, "io.read_small.cost_s", 35);
     pt_judge(&w->profile, &w->findings);
-    const struct pt_finding *finding = find(w, "small_reads");
+    const struct pt_finding *finding = judged_find(w, "small_reads");
     assert_non_null(finding);
     assert_true(finding->gain_upper_s == 10 && finding->gain_upper_percent == 100);
-    free_world(w);
+    judged_free(w);
 }
 
 static void small_gains_are_hidden(void **state)
 {
     (void)state;
-    struct world *w = new_world(100);
-    set(w, "io.read_small.calls", 1e6);
-    set(w, "io.read_small.cost_s", 0.9); /* below 1 % */
+    struct judged_stage *w = judged_new(100);
+    judged_set(w, "io.read_small.calls", 1e6);
+    judged_set(w, "io.read_small.cost_s", 0.9); /* below 1 % */
     pt_judge(&w->profile, &w->findings);
     assert_int_equal(w->findings.n, 0);
-    free_world(w);
-    w = new_world(1);
-    set(w, "io.read_small.calls", 1e6);
-    set(w, "io.read_small.cost_s", 0.08); /* below a tenth of a second */
+    judged_free(w);
+    w = judged_new(1);
+    judged_set(w, "io.read_small.calls", 1e6);
+    judged_set(w, "io.read_small.cost_s", 0.08); /* below a tenth of a second */
     pt_judge(&w->profile, &w->findings);
     assert_int_equal(w->findings.n, 0);
-    free_world(w);
+    judged_free(w);
 }
 
 static void the_largest_gain_comes_first(void **state)
 {
     (void)state;
-    struct world *w = new_world(100);
-    set(w, "io.read_small.calls", 1e6);
-    set(w, "io.read_small.cost_s", 5);
-    set(w, "meta.calls", 1e6);
-    set(w, "meta.cost_s", 20);
-    set(w, "capture.lost.events", 3);
-    set(w, "capture.events", 7);
+    struct judged_stage *w = judged_new(100);
+    judged_set(w, "io.read_small.calls", 1e6);
+    judged_set(w, "io.read_small.cost_s", 5);
+    judged_set(w, "meta.calls", 1e6);
+    judged_set(w, "meta.cost_s", 20);
+    judged_set(w, "capture.lost.events", 3);
+    judged_set(w, "capture.events", 7);
     pt_judge(&w->profile, &w->findings);
     assert_int_equal(w->findings.n, 3);
     assert_string_equal(w->findings.items[0].rule, "metadata_storm");
     assert_string_equal(w->findings.items[1].rule, "small_reads");
     assert_string_equal(w->findings.items[2].rule, "events_lost");
-    free_world(w);
+    judged_free(w);
 }
 
 /* What says only that disks are waited for stands below what says for which files, where that explains most of it. */
@@ -133,15 +87,15 @@ static void the_specific_stands_above_the_general(void **state)
         const char *first;
     } cases[] = {{3, "metadata_storm"}, {2.1, "metadata_storm"}, {1.9, "io_pressure"}, {9, "metadata_storm"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct world *w = new_world(20);
-        set(w, "resource.io_pressure_percent.mean", 40);
-        set(w, "pressure.io.cost_s", 4);
-        set(w, "meta.calls", 1e6);
-        set(w, "meta.cost_s", cases[i].metadata_s);
-        set(w, "sleep.long.cost_s", 3.5); /* other seconds: in its place by cost */
-        set(w, "cpu.used_percent", 99);   /* not in seconds: below all */
+        struct judged_stage *w = judged_new(20);
+        judged_set(w, "resource.io_pressure_percent.mean", 40);
+        judged_set(w, "pressure.io.cost_s", 4);
+        judged_set(w, "meta.calls", 1e6);
+        judged_set(w, "meta.cost_s", cases[i].metadata_s);
+        judged_set(w, "sleep.long.cost_s", 3.5); /* other seconds: in its place by cost */
+        judged_set(w, "cpu.used_percent", 99);   /* not in seconds: below all */
         pt_judge(&w->profile, &w->findings);
-        const struct pt_finding *general = find(w, "io_pressure"), *specific = find(w, "metadata_storm");
+        const struct pt_finding *general = judged_find(w, "io_pressure"), *specific = judged_find(w, "metadata_storm");
         const size_t n = general ? 4 : 3;
         assert_int_equal(w->findings.n, n);
         assert_int_equal(!general, cases[i].metadata_s >= 4); /* one fact is one finding */
@@ -149,7 +103,7 @@ static void the_specific_stands_above_the_general(void **state)
         assert_int_equal(!general || specific < general, !strcmp(cases[i].first, "metadata_storm"));
         assert_string_equal(w->findings.items[n - 1].rule, "cpu_saturated");
         assert_true(w->findings.items[n - 1].is_observation && !w->findings.items[0].is_observation);
-        free_world(w);
+        judged_free(w);
     }
 }
 
@@ -157,28 +111,28 @@ static void the_specific_stands_above_the_general(void **state)
 static void workers_of_each_epoch_are_one_finding(void **state)
 {
     (void)state;
-    struct world *w = new_world(20);
-    set(w, "training.late_starts_percent", 20);
-    set(w, "training.restarts.cost_s", 4);
-    set(w, "training.workers.count", 2);
-    set(w, "helpers.again.start_s", 3.5);
-    set(w, "helpers.again.end_s", 0.3);
-    set(w, "helpers.again.pools.count", 9);
+    struct judged_stage *w = judged_new(20);
+    judged_set(w, "training.late_starts_percent", 20);
+    judged_set(w, "training.restarts.cost_s", 4);
+    judged_set(w, "training.workers.count", 2);
+    judged_set(w, "helpers.again.start_s", 3.5);
+    judged_set(w, "helpers.again.end_s", 0.3);
+    judged_set(w, "helpers.again.pools.count", 9);
     pt_judge(&w->profile, &w->findings);
-    assert_non_null(find(w, "slow_first_batches"));
-    assert_null(find(w, "pools_made_again"));
-    free_world(w);
+    assert_non_null(judged_find(w, "slow_first_batches"));
+    assert_null(judged_find(w, "pools_made_again"));
+    judged_free(w);
 }
 
 static void an_empty_capture_is_a_finding(void **state)
 {
     (void)state;
-    struct world *w = new_world(1);
+    struct judged_stage *w = judged_new(1);
     pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "capture.total", pt_integer(0));
     pt_judge(&w->profile, &w->findings);
     assert_int_equal(w->findings.n, 1);
     assert_string_equal(w->findings.items[0].rule, "nothing_captured");
-    free_world(w);
+    judged_free(w);
 }
 
 static void a_run_without_processes_says_why(void **state)
@@ -202,13 +156,13 @@ static void growth_must_be_large_and_steady(void **state)
     (void)state;
     const double cases[][4] = {{64e6, 10, 80, 1}, {64e6, 0.2, 80, 0}, {8e6, 10, 80, 0}, {64e6, 10, 5, 0}};
     for (int i = 0; i < 4; i++) {
-        struct world *w = new_world(30);
-        set(w, "heap.leak.bytes", cases[i][0]);
-        set(w, "heap.leak.length_s", cases[i][1]);
-        set(w, "heap.leak.share_percent", cases[i][2]);
+        struct judged_stage *w = judged_new(30);
+        judged_set(w, "heap.leak.bytes", cases[i][0]);
+        judged_set(w, "heap.leak.length_s", cases[i][1]);
+        judged_set(w, "heap.leak.share_percent", cases[i][2]);
         pt_judge(&w->profile, &w->findings);
-        assert_int_equal(find(w, "heap_growth") != NULL, cases[i][3]);
-        free_world(w);
+        assert_int_equal(judged_find(w, "heap_growth") != NULL, cases[i][3]);
+        judged_free(w);
     }
 }
 
@@ -218,24 +172,24 @@ static void swapping_costs_the_kernels_work_too(void **state)
     (void)state;
     const double cases[][2] = {{NAN, 3}, {1, 3}, {4, 1 + 4 + 0.8}};
     for (int i = 0; i < 3; i++) {
-        struct world *w = new_world(30);
-        set(w, "faults.major.calls", 5000);
-        set(w, "resource.memory_pressure_percent.mean", 40);
-        set(w, "pressure.memory.cost_s", 2);
-        set(w, "time.page_fault_s", 1);
-        set(w, "time.runnable_s", 1);
-        set(w, "cpu.main_on_s", 5);
+        struct judged_stage *w = judged_new(30);
+        judged_set(w, "faults.major.calls", 5000);
+        judged_set(w, "resource.memory_pressure_percent.mean", 40);
+        judged_set(w, "pressure.memory.cost_s", 2);
+        judged_set(w, "time.page_fault_s", 1);
+        judged_set(w, "time.runnable_s", 1);
+        judged_set(w, "cpu.main_on_s", 5);
         if (!isnan(cases[i][0]))
-            set(w, "cpu.main_fault_s", cases[i][0]);
+            judged_set(w, "cpu.main_fault_s", cases[i][0]);
         pt_judge(&w->profile, &w->findings);
-        const struct pt_finding *finding = find(w, "swapping");
+        const struct pt_finding *finding = judged_find(w, "swapping");
         assert_non_null(finding);
         assert_true(fabs(finding->gain_upper_s - 1.1 * cases[i][1]) < 1e-9);
-        free_world(w);
+        judged_free(w);
     }
 }
 
-static void add_python(struct world *w, const struct pt_stack_frame *frames, pt_u32 n, double s)
+static void add_python(struct judged_stage *w, const struct pt_stack_frame *frames, pt_u32 n, double s)
 {
     struct pt_stack *stack = pt_stacks_add(&w->profile.stacks, 0, frames, n);
     stack->part = PT_STACK_ANY_PART;
@@ -252,24 +206,24 @@ static void a_librarys_generator_is_of_its_only_caller(void **state)
                                 main = {.function = "main", .file = "/a/t.py", .flags = PT_FRAME_OF_PYTHON};
     struct pt_stack_frame encode = {.function = "encode", .file = "/usr/lib/python3.11/json/encoder.py"};
     for (int calls_too = 0; calls_too < 2; calls_too++) {
-        struct world *w = new_world(20);
-        set(w, "training.window_s", 10);
+        struct judged_stage *w = judged_new(20);
+        judged_set(w, "training.window_s", 10);
         encode.flags = of_library;
         add_python(w, (const struct pt_stack_frame[]){encode, log, main}, 3, 2);
         add_python(w, (const struct pt_stack_frame[]){calls_too ? encode : other, other, main}, 3, 0.1);
         encode.flags = PT_FRAME_OF_PYTHON; /* of a stack that has no other */
         add_python(w, &encode, 1, 1);
         pt_judge(&w->profile, &w->findings);
-        const struct pt_finding *finding = find(w, "python_in_training");
+        const struct pt_finding *finding = judged_find(w, "python_in_training");
         assert_non_null(finding);
         assert_true(fabs(finding->gain_upper_s - 1.1 * (calls_too ? 2 : 3)) < 1e-9);
-        free_world(w);
+        judged_free(w);
     }
 }
 
-static const struct pt_finding *only(const struct world *w, const char *rule)
+static const struct pt_finding *only(const struct judged_stage *w, const char *rule)
 {
-    const struct pt_finding *found = find(w, rule);
+    const struct pt_finding *found = judged_find(w, rule);
     assert_int_equal(w->findings.n, found ? 1 : 0);
     return found;
 }
@@ -279,32 +233,32 @@ static const struct pt_finding *only(const struct world *w, const char *rule)
 static void what_no_rule_explains_has_a_word(void **state)
 {
     (void)state;
-    struct world *w = new_world(10);
-    set(w, "time.file_write_s", 3);
+    struct judged_stage *w = judged_new(10);
+    judged_set(w, "time.file_write_s", 3);
     pt_judge(&w->profile, &w->findings);
     const struct pt_finding *finding = only(w, "file_writing");
     assert_non_null(finding);
     assert_true(finding->is_general && !finding->is_observation && finding->severity == PT_SEVERITY_INFO);
     assert_true(finding->gain_upper_s >= 3 && finding->gain_upper_s <= 3.31);
-    free_world(w);
-    w = new_world(10);
-    set(w, "time.file_write_s", 3);
-    set(w, "time.copied_write_s", 2.5); /* no file is waited for in that */
+    judged_free(w);
+    w = judged_new(10);
+    judged_set(w, "time.file_write_s", 3);
+    judged_set(w, "time.copied_write_s", 2.5); /* no file is waited for in that */
     pt_judge(&w->profile, &w->findings);
     assert_int_equal(w->findings.n, 0);
-    free_world(w);
-    w = new_world(10);
-    set(w, "time.file_write_s", 0.9); /* less than a tenth */
+    judged_free(w);
+    w = judged_new(10);
+    judged_set(w, "time.file_write_s", 0.9); /* less than a tenth */
     pt_judge(&w->profile, &w->findings);
     assert_int_equal(w->findings.n, 0);
-    free_world(w);
-    w = new_world(10);
-    set(w, "time.file_write_s", 3);
-    set(w, "storage.sync.calls", 40);
-    set(w, "storage.sync.avoidable_s", 2.5);
+    judged_free(w);
+    w = judged_new(10);
+    judged_set(w, "time.file_write_s", 3);
+    judged_set(w, "storage.sync.calls", 40);
+    judged_set(w, "storage.sync.avoidable_s", 2.5);
     pt_judge(&w->profile, &w->findings);
     assert_non_null(only(w, "synchronous_fsync"));
-    free_world(w);
+    judged_free(w);
 }
 
 /* A pool's threads spin until the others have come: of what the program computed that is none where others kept those
@@ -313,22 +267,22 @@ static void spinning_beside_others_is_no_work(void **state)
 {
     (void)state;
     for (int is_noisy = 0; is_noisy < 2; is_noisy++) {
-        struct world *w = new_world(28);
-        set(w, "time.computing_s", 17);
-        set(w, "time.runnable_s", 10);
-        set(w, "cpu.spinning_s", 16);
-        set(w, "cpu.spinning_main_s", 8);
-        set(w, "neighbours.full_s", 28);
-        set(w, "neighbours.cpu_percent", is_noisy ? 40 : 0);
-        set(w, "neighbours.cost_s", is_noisy ? 18 : 0);
-        set(w, "neighbours.spinning_s", is_noisy ? 8 : 0);
+        struct judged_stage *w = judged_new(28);
+        judged_set(w, "time.computing_s", 17);
+        judged_set(w, "time.runnable_s", 10);
+        judged_set(w, "cpu.spinning_s", 16);
+        judged_set(w, "cpu.spinning_main_s", 8);
+        judged_set(w, "neighbours.full_s", 28);
+        judged_set(w, "neighbours.cpu_percent", is_noisy ? 40 : 0);
+        judged_set(w, "neighbours.cost_s", is_noisy ? 18 : 0);
+        judged_set(w, "neighbours.spinning_s", is_noisy ? 8 : 0);
         pt_judge(&w->profile, &w->findings);
-        const struct pt_finding *computing = find(w, "one_thread_computes");
+        const struct pt_finding *computing = judged_find(w, "one_thread_computes");
         assert_non_null(computing);
-        assert_int_equal(!!find(w, "noisy_neighbour"), is_noisy);
+        assert_int_equal(!!judged_find(w, "noisy_neighbour"), is_noisy);
         assert_int_equal(!!strstr(computing->remedy, "no CPU was idle"), is_noisy);
         assert_true(fabs(computing->time_s - (is_noisy ? 17 - 8 : 17)) < 1e-9);
-        free_world(w);
+        judged_free(w);
     }
 }
 
@@ -337,15 +291,15 @@ static void modules_that_are_read_once_are_no_problem(void **state)
 {
     (void)state;
     for (int is_data = 0; is_data < 2; is_data++) {
-        struct world *w = new_world(10);
-        set(w, "time.file_read_s", 4);
-        set(w, "io.program_files.total_s", is_data ? 1 : 3);
-        set(w, "io.data_files.total_s", is_data ? 3 : 1);
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "time.file_read_s", 4);
+        judged_set(w, "io.program_files.total_s", is_data ? 1 : 3);
+        judged_set(w, "io.data_files.total_s", is_data ? 3 : 1);
         pt_judge(&w->profile, &w->findings);
         const struct pt_finding *finding = only(w, "file_reading");
         assert_non_null(finding);
         assert_int_equal(finding->is_observation, !is_data);
-        free_world(w);
+        judged_free(w);
     }
 }
 
@@ -378,8 +332,8 @@ static void who_computes_is_waited_for_without_a_promise(void **state)
     static const struct pt_table_kind waits = {PT_VIEW_waits, .most = 9, PT_COLUMNS(columns)};
     (void)state;
     for (int computes = 0; computes < 2; computes++) {
-        struct world *w = new_world(10);
-        set(w, "time.child_wait_s", 8);
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "time.child_wait_s", 8);
         struct pt_table *table = pt_metrics_add_table(&w->profile.metrics, pt_scope_stage(0), &waits);
         pt_table_add(table, &(struct wait_row){1, PT_PART_child_wait, computes ? 7 : 1, computes ? 0.5 : 6});
         pt_judge(&w->profile, &w->findings);
@@ -388,7 +342,7 @@ static void who_computes_is_waited_for_without_a_promise(void **state)
         assert_int_equal(finding->is_observation, computes);
         assert_int_equal(finding->gain_upper_s > 0, !computes);
         assert_int_equal(strstr(finding->title, "which compute") != NULL, computes);
-        free_world(w);
+        judged_free(w);
     }
 }
 
@@ -406,19 +360,19 @@ static void what_servers_of_the_run_compute_is_no_gain_of_more_requests(void **s
     static const struct pt_table_kind waits = {PT_VIEW_waits, .most = 9, PT_COLUMNS(columns)};
     (void)state;
     for (int computes = 0; computes < 2; computes++) {
-        struct world *w = new_world(10);
-        set(w, "time.network_s", 8);
-        set(w, "net.cost_s", 8);
-        set(w, "net.request.calls", 100);
-        set(w, "net.connect.calls", 100);
-        set(w, "net.at_once", 1);
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "time.network_s", 8);
+        judged_set(w, "net.cost_s", 8);
+        judged_set(w, "net.request.calls", 100);
+        judged_set(w, "net.connect.calls", 100);
+        judged_set(w, "net.at_once", 1);
         struct pt_table *table = pt_metrics_add_table(&w->profile.metrics, pt_scope_stage(0), &waits);
         pt_table_add(table, &(struct wait_row){1, PT_PART_network, computes ? 7 : 1});
         pt_judge(&w->profile, &w->findings);
         const struct pt_finding *finding = only(w, computes ? "network_waiting" : "serial_fetches");
         assert_non_null(finding);
         assert_int_equal(finding->is_observation, computes);
-        free_world(w);
+        judged_free(w);
     }
 }
 
@@ -431,16 +385,16 @@ static void the_wait_for_all_ranks_is_no_polling(void **state)
                                        main = {.function = "main", .file = "/a/t.py", .flags = PT_FRAME_OF_PYTHON};
     (void)state;
     for (int meets = 0; meets < 2; meets++) {
-        struct world *w = new_world(20);
-        set(w, "sleep.short.calls", 80);
-        set(w, "sleep.short.cost_s", 4);
+        struct judged_stage *w = judged_new(20);
+        judged_set(w, "sleep.short.calls", 80);
+        judged_set(w, "sleep.short.cost_s", 4);
         struct pt_stack *stack =
             pt_stacks_add(&w->profile.stacks, 0, (const struct pt_stack_frame[]){meets ? meet : main, main}, 2);
         stack->part = PT_PART_sleep;
         stack->cost[PT_STACK_MAINS_CALL_S] = 4;
         pt_judge(&w->profile, &w->findings);
-        assert_int_equal(find(w, "sleep_polling") != NULL, !meets);
-        free_world(w);
+        assert_int_equal(judged_find(w, "sleep_polling") != NULL, !meets);
+        judged_free(w);
     }
 }
 
