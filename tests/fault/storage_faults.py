@@ -8,6 +8,7 @@ import subprocess
 from harness import FaultCase, SETTINGS, clean_environment, mounted, run_command
 
 BOTH = ("full", "sampled")
+AREA_BYTES = 90 << 10  # what a new thread asks for, rounded up
 
 
 class StorageFaults(FaultCase):
@@ -75,16 +76,23 @@ class StorageFaults(FaultCase):
                 self.assertEqual(list(trace.info()["events"]["drop_reasons"]), ["no_room_for_thread"])
 
     def test_session_budget_with_room_for_threads_but_not_for_the_ring(self):
-        """That a thread's wish for a segment of 1 MiB was refused is no reason to refuse areas of 72 KiB to threads that come then."""
-        program = ("import os, threading\n"
-                   "for i in range(700000): os.write(1, b'')\n"
-                   "met = threading.Barrier(5)\n"
-                   "def work():\n    os.write(1, b''); met.wait()\n"
-                   "threads = [threading.Thread(target=work) for i in range(4)]\n"
-                   "[thread.start() for thread in threads]\nmet.wait()\nprint('met')")
-        trace = self.check(["/usr/bin/python3", "-c", program], modes=("sampled",), claims=False, options={"budget_mib": 1})
-        info = trace.info()
-        self.assertEqual(([process["threads"] for process in info["processes"]], info["events"]["drop_reasons"]), ([5], {}))
+        """That a thread's wish for a segment of the ring was refused is no reason to refuse a smaller area to threads that come then."""
+        program = ("import os, sys, threading\n"
+                   "def meet(count):\n"
+                   "    met = threading.Barrier(count + 1)\n"
+                   "    def work():\n        os.write(1, b''); met.wait()\n"
+                   "    threads = [threading.Thread(target=work) for i in range(count)]\n"
+                   "    [thread.start() for thread in threads]\n    met.wait()\n    [thread.join() for thread in threads]\n"
+                   "meet(int(sys.argv[1]))\n"
+                   "for i in range(1000000): os.write(1, b'')\n"
+                   "meet(int(sys.argv[1]) + 12)\nprint('met')")
+        for threads in (1, 4, 5, 4, 5, 6):  # of 4 and 5 a segment of the ring found no room, but an area does
+            with self.subTest(threads=threads):
+                trace = self.check(["/usr/bin/python3", "-c", program, str(threads)], modes=("sampled",), claims=False,
+                                   options={"budget_mib": 1})
+                used = sum(os.path.getsize(os.path.join(trace.run, file)) for file in os.listdir(trace.run))
+                if trace.info()["events"]["drop_reasons"]:
+                    self.assertGreater(used + AREA_BYTES, 1 << 20, "there was room")
 
     def test_t20_disk_that_has_room_again(self):
         with self.mounted("-t", "tmpfs", "-o", "size=6m", "none") as disk:

@@ -105,20 +105,28 @@ class Samples(ViewerCase):
         self.assertEqual(len([name for name in processes if name.startswith("pt_data_worker (fork of python3")]), 1, processes)
         self.assertTrue(any("compute" in event["name"] for slices in self.slices().values() for event in slices))
 
-    def test_the_first_samples_of_a_new_image_are_its_own(self):
-        """An exec: what the next program runs at once is none of the one before."""
-        folder = self.folder / "exec"
+    def first_sample_after_exec_us(self, folder):
+        """None where perf events are refused."""
         run(folder, "/bin/sh", "-c", "exec /usr/bin/python3 -c 'sum(range(30000000))'")
-        out = self.folder / "exec.json"
+        out = folder.with_suffix(".json")
         self.assertEqual(export(folder, "chrome", out)[0], 0)
         with open(out, encoding="utf-8") as file:
             events = json.load(file)["traceEvents"]
         lives = {event["name"]: event for event in events if event.get("cat") == "process"}
         python = next(life for name, life in lives.items() if name.startswith("python3"))
         mine = [event["ts"] for event in events if event.get("cat") == "cpu" and event["pid"] == python["pid"]]
-        if not mine:
-            self.skipTest("perf events are refused here")
-        self.assertLess(min(mine), python["ts"] + 15000, "a sample each 10 ms")
+        return min(mine) - python["ts"] if mine else None
+
+    def test_the_first_samples_of_a_new_image_are_its_own(self):
+        """An exec: what the next program runs at once is none of the one before. On a busy machine the program may wait for a
+        CPU before its first sample, but not each time."""
+        for attempt in range(5):
+            after_us = self.first_sample_after_exec_us(self.folder / f"exec{attempt}")
+            if after_us is None:
+                self.skipTest("perf events are refused here")
+            if after_us < 15000:
+                return
+        self.fail("a sample each 10 ms, but the first one came later, five times")
 
     def test_no_training_has_no_torch_form(self):
         code, said = export(self.run_folder, "torch", self.folder / "none")
