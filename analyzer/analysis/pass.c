@@ -62,6 +62,7 @@ struct lane {
 struct dispatch {
     struct pt_facts *facts;
     struct lane with_facts, without_facts;
+    bool wants_facts[PT_KIND__COUNT]; /* somebody who asks facts, or the facts themselves */
     pt_u64 n_events;
     void *states[N_ANALYSES];
 };
@@ -88,18 +89,23 @@ static void dispatch_prepare(struct dispatch *dispatch, struct pt_profile *profi
         subscribe(analysis->asks_facts ? &dispatch->with_facts : &dispatch->without_facts, analysis,
                   dispatch->states[i]);
     }
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
+        dispatch->wants_facts[kind] =
+            dispatch->with_facts.n[kind] || pt_event_descs[kind].category & PT_FACTS_CATEGORIES;
 }
 
-/* `facts`: NULL = of no concern to this lane. */
-static void deliver(const struct lane *lane, struct pt_facts *facts, const struct pt_event *events, pt_u32 n_events)
+static inline void deliver(const struct lane *lane, const struct pt_event *event)
 {
-    for (const struct pt_event *event = events; event < events + n_events; event++) {
-        if (facts && event->desc->category & PT_FACTS_CATEGORIES)
-            pt_facts_event(facts, event);
-        const pt_u32 kind = event->desc->kind;
-        for (pt_u32 i = 0; i < lane->n[kind]; i++)
-            lane->subscribers[kind][i].event(lane->subscribers[kind][i].state, event);
-    }
+    const pt_u32 kind = event->desc->kind;
+    for (pt_u32 i = 0; i < lane->n[kind]; i++)
+        lane->subscribers[kind][i].event(lane->subscribers[kind][i].state, event);
+}
+
+static inline void deliver_with_facts(const struct dispatch *dispatch, const struct pt_event *event)
+{
+    if (event->desc->category & PT_FACTS_CATEGORIES)
+        pt_facts_event(dispatch->facts, event);
+    deliver(&dispatch->with_facts, event);
 }
 
 static int deliver_all(struct dispatch *dispatch, struct pt_feed *feed, struct pt_error *err)
@@ -108,33 +114,29 @@ static int deliver_all(struct dispatch *dispatch, struct pt_feed *feed, struct p
     int got;
     for (; (got = feed->next(feed, &event, err)) > 0; dispatch->n_events++) {
         pt_wait_kind_note(&event);
-        deliver(&dispatch->with_facts, dispatch->facts, &event, 1);
-        deliver(&dispatch->without_facts, NULL, &event, 1);
+        deliver_with_facts(dispatch, &event);
+        deliver(&dispatch->without_facts, &event);
     }
     return got;
 }
 
-/* Blocks in the heap are most of some traces, and nobody asks facts about them. */
-static void leave_out_others(struct pt_chunk *chunk, const struct lane *lane)
-{
-    pt_u32 n = 0;
-    for (pt_u32 i = 0; i < chunk->n; i++)
-        if (lane->n[chunk->events[i].desc->kind] || chunk->events[i].desc->category & PT_FACTS_CATEGORIES) {
-            if (n != i)
-                chunk->events[n] = chunk->events[i];
-            n++;
-        }
-    chunk->n = n;
-}
-
+/* Blocks in the heap are most of some traces, and nobody asks facts about them: they are left out of the chunk. One
+ * loop for all, and no branch for the copy: which kind an event has cannot be predicted, but once in each loop is
+ * enough. */
 static void deliver_without_facts(void *context, struct pt_chunk *chunk)
 {
     struct dispatch *dispatch = context;
-    for (pt_u32 i = 0; i < chunk->n; i++)
-        pt_wait_kind_note(&chunk->events[i]);
-    deliver(&dispatch->without_facts, NULL, chunk->events, chunk->n);
+    pt_u32 n = 0;
+    for (pt_u32 i = 0; i < chunk->n; i++) {
+        struct pt_event *event = &chunk->events[i];
+        pt_wait_kind_note(event);
+        deliver(&dispatch->without_facts, event);
+        const bool is_wanted = dispatch->wants_facts[event->desc->kind];
+        chunk->events[n] = *event;
+        n += is_wanted;
+    }
     dispatch->n_events += chunk->n;
-    leave_out_others(chunk, &dispatch->with_facts);
+    chunk->n = n;
 }
 
 /* Takes the feed over, unless no thread can be started. */
@@ -158,7 +160,8 @@ static int dispatch_events(struct dispatch *dispatch, const struct pt_profile *p
     if (!chunks)
         return deliver_all(dispatch, feed, err);
     for (const struct pt_chunk *chunk; (chunk = pt_chunks_next(chunks));)
-        deliver(&dispatch->with_facts, dispatch->facts, chunk->events, chunk->n);
+        for (pt_u32 i = 0; i < chunk->n; i++)
+            deliver_with_facts(dispatch, &chunk->events[i]);
     return pt_chunks_end(chunks, err);
 }
 
