@@ -10,6 +10,7 @@
 
 #include "profile/stages.h"
 #include "util/auto.h"
+#include "util/hash.h"
 #include "util/mem.h"
 #include "util/whole.h"
 
@@ -175,16 +176,23 @@ static bool is_heaviest(struct pt_map *most, pt_u64 id, double ns)
 
 /* Of a file, frames of one name are one; of code made at run time, whose functions are often called "anonymous", only
  * those of one place. */
+static pt_u64 key_of(struct pt_cpu_view *view, const struct pt_cpu_node *node, const struct pt_frame *frame,
+                     const char *name)
+{
+    const char *text = pt_intern_text(&view->texts, name);
+    if (view->code_of[node->module] != PT_CODE_JIT || !frame)
+        return pt_hash_pair((uintptr_t)text, node->module);
+    PT_AUTO(pt_freep)
+    char *place = pt_asprintf("%s:%u", frame->file ? frame->file : "", frame->line);
+    return pt_hash_pair((uintptr_t)text, (uintptr_t)pt_intern_text(&view->texts, place));
+}
+
 static pt_u32 function_of(struct pt_cpu_view *view, const struct pt_cpu_node *node, const struct pt_frame *frame,
                           struct heaviest *heaviest)
 {
     const char *path = view->data->modules[node->module].path;
     const char *name = name_of(view, node, frame, path);
-    PT_AUTO(pt_freep)
-    char *key = view->code_of[node->module] == PT_CODE_JIT && frame
-                    ? pt_asprintf("%s\n%s:%u", name, frame->file ? frame->file : "", frame->line)
-                    : pt_asprintf("%u %s", node->module, name);
-    pt_u64 *id = pt_map_at(&view->by_name, (uintptr_t)pt_intern_text(&view->texts, key));
+    pt_u64 *id = pt_map_at(&view->by_name, key_of(view, node, frame, name));
     const bool has_name = frame && frame->function;
     if (!*id) {
         *id = view->functions.n;
