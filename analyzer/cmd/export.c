@@ -17,6 +17,7 @@
 #include "util/json/json_writer.h"
 #include "util/mem.h"
 #include "util/new_file.h"
+#include "util/text/path.h"
 #include "util/text/sanitize.h"
 #include "arguments/options.h"
 
@@ -67,12 +68,6 @@ static int unknown_format(const char *name, struct pt_error *err)
     if (nearest)
         return pt_fail_code(err, 2, "unknown format '%s'; did you mean '%s'?", name, nearest);
     return pt_fail_code(err, 2, "unknown format '%s'; formats: %s", name, exist);
-}
-
-static bool ends_in(const char *text, const char *suffix)
-{
-    const size_t n = strlen(text), m = strlen(suffix);
-    return n >= m && !strcmp(text + n - m, suffix);
 }
 
 /* In the run directory, or next to a single trace file: whoever else could write there has not been asked by the user.
@@ -181,7 +176,8 @@ static const char *why_nothing(const struct pt_exporter *exporter, const struct 
 static int write_one(struct pt_session *session, const struct pt_exporter *exporter,
                      const struct pt_export_options *options, struct output *output, struct pt_error *err)
 {
-    struct pt_sink *sink = pt_sink_open(output->place, ends_in(output->place->name, ".gz"), options->max_bytes, err);
+    struct pt_sink *sink =
+        pt_sink_open(output->place, pt_ends_with(output->place->name, ".gz"), options->max_bytes, err);
     if (!sink)
         return -1;
     if (exporter->write(session, options, sink, &output->summary, err) < 0) {
@@ -204,7 +200,7 @@ static int write_folder(struct pt_session *session, const struct pt_exporter *ex
                         const struct pt_export_options *options, struct output *output, struct pt_error *err)
 {
     const char *path = output->place->name;
-    if (!strcmp(path, "-") || ends_in(path, ".json") || ends_in(path, ".gz"))
+    if (!strcmp(path, "-") || pt_ends_with(path, ".json") || pt_ends_with(path, ".gz"))
         return pt_fail_code(err, 2, "--to %s writes a file for each process: give -o the name of a folder",
                             exporter->name);
     return exporter->write_folder(session, options, output->place, &output->summary, &output->file, err);

@@ -30,6 +30,7 @@
 #include "run_file/write.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
+#include "util/text/path.h"
 #include "util/text/sanitize.h"
 #include "util/text/shell_word.h"
 #include "apart.h"
@@ -102,8 +103,7 @@ static const char *wanted_name(const struct request *request)
     const char *stage = request->stage ? request->stage : getenv("PROFTRACE_STAGE");
     if (stage && *stage && strlen(stage) <= PT_STAGE_MAX_BYTES)
         return stage;
-    const char *slash = strrchr(request->argv[0], '/');
-    return slash ? slash + 1 : request->argv[0];
+    return pt_base_name(request->argv[0]);
 }
 
 /* Text, and short enough for the library: it writes the name into the trace, the launcher into run.json, and by these

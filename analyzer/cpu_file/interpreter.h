@@ -8,9 +8,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "util/text/path.h"
+
 static inline bool pt_is_interpreter(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *base = pt_base_name(path);
     return !strncmp(base, "libpython", 9) ||
            (!strncmp(base, "python", 6) && (!base[6] || (base[6] >= '0' && base[6] <= '9')));
 }

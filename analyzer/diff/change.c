@@ -13,6 +13,7 @@
 #include "util/map.h"
 #include "util/text/fold.h"
 #include "util/auto.h"
+#include "util/text/path.h"
 
 const struct pt_diff_table_kind pt_diff_tables[PT_DIFF__TABLES] = {
 #define TABLE(id, path, label, apart, seconds, count, bytes, title)                                                    \
@@ -36,12 +37,6 @@ static double amount(const cJSON *row, const char *key)
     return isfinite(number) ? number : 0;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* One run's files may lie in run-1, the other's in run-2. */
 static const char *name_for(const struct pt_diff_table_kind *kind, const char *label, struct pt_str *folded)
 {
@@ -57,8 +52,8 @@ static struct pt_change *change_of(struct collecting *c, const cJSON *row, const
     const char *apart = *c->kind->apart ? pt_member_text(row, c->kind->apart) : NULL;
     const char *file = pt_member_text(row, "file");
     PT_AUTO(pt_str_fini) struct pt_str name = {0}, folded = {0};
-    pt_str_printf(&name, "%s\n%s\n%s", name_for(c->kind, label, &folded), apart ? base_name(apart) : "",
-                  file ? base_name(file) : "");
+    pt_str_printf(&name, "%s\n%s\n%s", name_for(c->kind, label, &folded), apart ? pt_base_name(apart) : "",
+                  file ? pt_base_name(file) : "");
     uint64_t *index = pt_map_at(&c->by_name, (uintptr_t)pt_intern_text(&c->names, pt_str_text(&name)));
     if (!*index) {
         pt_vec_push(&c->changes, ((struct pt_change){.label = label, .apart = apart, .file = file}));

@@ -11,6 +11,7 @@
 
 #include "report/run_document.h"
 #include "util/auto.h"
+#include "util/text/path.h"
 
 enum { DEEPEST = 64 };
 
@@ -31,8 +32,7 @@ static size_t length_of_name(const char *function)
 {
     const char *count = strrchr(function, '(');
     const size_t n = strlen(function);
-    return count && count > function && n > 9 && !strcmp(function + n - 9, " threads)") ? (size_t)(count - 1 - function)
-                                                                                        : n;
+    return count && count > function && pt_ends_with(function, " threads)") ? (size_t)(count - 1 - function) : n;
 }
 
 static bool is_same_name(const char *a, const char *b)

@@ -9,6 +9,7 @@
 
 #include "proftrace/types.h"
 #include "util/text/fmt.h"
+#include "util/text/path.h"
 
 void pt_put_seconds(struct pt_str *out, double seconds)
 {
@@ -27,8 +28,7 @@ void pt_put_place(struct pt_str *out, const struct pt_change *change)
     pt_str_add(out, change->label);
     if (!change->file)
         return;
-    const char *slash = strrchr(change->file, '/');
-    pt_str_printf(out, " (%s", slash ? slash + 1 : change->file);
+    pt_str_printf(out, " (%s", pt_base_name(change->file));
     if (change->line > 0)
         pt_str_printf(out, ":%.0f", change->line);
     pt_str_char(out, ')');

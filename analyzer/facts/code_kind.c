@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cpu_file/interpreter.h"
-#include "profile/stages.h"
+#include "util/text/path.h"
 
 struct row {
     const char *name;
@@ -155,12 +155,6 @@ pt_u32 pt_frame_flags(enum pt_code_kind file)
            (file == PT_CODE_JIT ? PT_FRAME_IS_JIT : 0u);
 }
 
-static bool ends(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 bool pt_code_is_program_directory(const char *path)
 {
     static const char *const exact[] = {"/usr", "/usr/lib", "/lib", "/usr/local", "/usr/local/lib", "/usr/bin", "/bin"};
@@ -180,7 +174,7 @@ bool pt_code_is_program_file(const char *path)
     static const char *const endings[] = {".py", ".pyc", ".pyo", ".pth", ".so", "/pyvenv.cfg", "/ld.so.cache"};
     const char *library = strstr(path, ".so.");
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends(path, endings[i]))
+        if (pt_ends_with(path, endings[i]))
             return true;
     return (library && isdigit((unsigned char)library[4])) || strstr(path, "/site-packages/") ||
            strstr(path, "/dist-packages/") || strstr(path, "/lib/python");

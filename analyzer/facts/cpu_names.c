@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/stages.h"
 #include "util/auto.h"
 #include "util/hash.h"
 #include "util/mem.h"
 #include "util/whole.h"
+#include "util/text/path.h"
 
 /* Fewer samples than this say nothing about one thread. */
 #define FEW_SAMPLES 10

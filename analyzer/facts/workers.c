@@ -8,6 +8,7 @@
 
 #include "python.h"
 #include "util/mem.h"
+#include "util/text/path.h"
 
 static bool has_argument(const struct pt_process *process, const char *text)
 {

@@ -28,6 +28,7 @@
 #include "options/option_values.h"
 #include "util/auto.h"
 #include "util/vec.h"
+#include "util/text/path.h"
 
 /* What lies behind the area of a thread is smaller, and stays. */
 enum { LEAST_SEGMENT_BYTES = 128 << 10, MOST_AT_ONCE = 2047 };
@@ -99,14 +100,13 @@ static void find_ended(struct search *search)
         return;
     for (const struct dirent *entry; (entry = readdir(entries));) {
         struct pt_file_header header;
-        const size_t n = strlen(entry->d_name), suffix = strlen(PT_FILE_SUFFIX);
-        if (n <= suffix || strcmp(entry->d_name + n - suffix, PT_FILE_SUFFIX) != 0)
+        if (!pt_ends_with(entry->d_name, PT_FILE_SUFFIX))
             continue;
         PT_AUTO(pt_closep) int trace = open_trace(search, entry->d_name, &header);
         if (trace < 0 || !has_ended(&header))
             continue;
         struct ended one = {.end_ns = header.clock_last[header.clock_index & 1].monotonic_ns};
-        memcpy(one.name, entry->d_name, n < sizeof one.name ? n : sizeof one.name - 1);
+        snprintf(one.name, sizeof one.name, "%s", entry->d_name);
         pt_vec_push(&search->ended, one);
     }
     closedir(entries);

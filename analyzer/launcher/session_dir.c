@@ -29,6 +29,7 @@
 #include "util/mem.h"
 #include "util/runs_root.h"
 #include "util/str.h"
+#include "util/text/path.h"
 #include "util/text/sanitize.h"
 
 #define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -112,8 +113,7 @@ pt_u64 pt_free_bytes(int directory_fd)
 /* The last component of the command, in letters that need no quoting in any shell. */
 static void command_name(const char *command, char *name, size_t size)
 {
-    const char *slash = strrchr(command, '/');
-    snprintf(name, size, "%s", slash ? slash + 1 : command);
+    snprintf(name, size, "%s", pt_base_name(command));
     for (char *at = name; *at; at++) {
         const char c = *at;
         const int plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

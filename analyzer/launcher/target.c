@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "util/auto.h"
+#include "util/text/path.h"
 #include "elf_file.h"
 
 #define SCRIPT_DEPTH_MAX 5 /* the kernel's own limit */
@@ -132,8 +133,7 @@ static bool gains_privilege(int fd)
 
 static bool is_glibc_loader(const char *interpreter)
 {
-    const char *slash = strrchr(interpreter, '/');
-    const char *name = slash ? slash + 1 : interpreter;
+    const char *name = pt_base_name(interpreter);
     return !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld-2.", 5) || !strncmp(name, "ld64.so", 7);
 }
 

@@ -17,6 +17,7 @@
 #include "source/refusals.h"
 #include "source/run_dir.h"
 #include "util/auto.h"
+#include "util/text/path.h"
 #include "ends.h"
 #include "ignored_options.h"
 #include "python_seen.h"
@@ -281,8 +282,7 @@ static void sum_up(struct pt_session *session)
 static char *last_component(const char *path)
 {
     PT_AUTO(pt_freep) char *real = realpath(path, NULL);
-    const char *whole = real ? real : path, *slash = strrchr(whole, '/');
-    return pt_strdup(slash && slash[1] ? slash + 1 : whole);
+    return pt_strdup(pt_base_name(real ? real : path));
 }
 
 struct pt_session *pt_session_open(const char *path, struct pt_error *err)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text/path.h"
 #include "names.h"
 #include "session_data.h"
 
@@ -61,8 +62,7 @@ static void inherit_stage(const struct pt_session *session, struct pt_process *p
         from = session->processes[0];
     if (*p->stage)
         return;
-    const char *slash = strrchr(p->exe, '/');
-    p->stage = from ? from->stage : *p->comm ? p->comm : slash ? slash + 1 : p->exe;
+    p->stage = from ? from->stage : *p->comm ? p->comm : pt_base_name(p->exe);
 }
 
 void pt_session_link(struct pt_session *session)

@@ -14,6 +14,7 @@
 #include "source/refusals.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/text/path.h"
 #include "ends.h"
 #include "stages.h"
 

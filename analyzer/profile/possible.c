@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/text/path.h"
+
 /* Clocks that are read one after the other, and the end of a process, which the kernel still counts for it. */
 #define SLACK_S 0.005
 #define SLACK_SHARE 0.02
@@ -73,12 +75,9 @@ static enum pt_show unit_of(const char *name)
     } units[] = {{"percent", PT_SHOW_PERCENT},      {"percent.max", PT_SHOW_PERCENT}, {"percent.mean", PT_SHOW_PERCENT},
                  {"percent.last", PT_SHOW_PERCENT}, {"_s", PT_SHOW_SECONDS},          {".bytes", PT_SHOW_BYTES},
                  {".calls", PT_SHOW_COUNT},         {".count", PT_SHOW_COUNT}};
-    const size_t n = strlen(name);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        const size_t end = strlen(units[i].end);
-        if (n >= end && !strcmp(name + n - end, units[i].end))
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (pt_ends_with(name, units[i].end))
             return units[i].show;
-    }
     return PT_SHOW_NUMBER;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "process_name.h"
 
+#include "util/text/path.h"
+
 const char *pt_process_name(struct pt_profile *profile, const struct pt_process *process)
 {
     const char *name = process->comm ? process->comm : pt_base_name(process->exe);

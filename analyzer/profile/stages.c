@@ -7,23 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *pt_base_name(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash && slash[1] ? slash + 1 : path;
-}
-
-const char *pt_telling_name(const char *path)
-{
-    const char *name = pt_base_name(path);
-    if (!name || name < path + 2 || name[-1] != '/' ||
-        (strcmp(name, "__init__.py") != 0 && strcmp(name, "__main__.py") != 0))
-        return name;
-    for (name--; name > path && name[-1] != '/';)
-        name--;
-    return name;
-}
-
 static pt_u32 stage_index(struct pt_stages *stages, const char *name)
 {
     for (size_t i = 0; i < stages->n; i++)

@@ -41,9 +41,4 @@ void pt_stages_free(struct pt_stages *stages);
 /* The last image of the process whose first image is `process`: exec replaces images, the process stays the same. */
 struct pt_process *pt_process_last_image(const struct pt_session *session, struct pt_process *process);
 
-/* Last component of a path; the path itself when it ends in a slash. */
-const char *pt_base_name(const char *path);
-/* The same; of a name that says nothing, __init__.py and __main__.py, with the folder that it is in. */
-const char *pt_telling_name(const char *path);
-
 #endif

@@ -9,17 +9,17 @@
 #include <string.h>
 
 #include "report/run_document.h"
+#include "util/text/path.h"
 
 enum pt_figure_kind pt_figure_kind_of(const char *name)
 {
-    const size_t n = strlen(name);
     if (!strcmp(name, "wall_s"))
         return PT_FIGURE_WALL;
     if (!strcmp(name, "cpu_s"))
         return PT_FIGURE_CPU;
     if (!strcmp(name, "benchmark_s"))
         return PT_FIGURE_BENCHMARK;
-    return n > 6 && !strcmp(name + n - 6, ".bytes") ? PT_FIGURE_BYTES : PT_FIGURE_COUNT;
+    return pt_ends_with(name, ".bytes") ? PT_FIGURE_BYTES : PT_FIGURE_COUNT;
 }
 
 /* What is found of a stage. */

@@ -15,15 +15,15 @@
 
 #include "util/auto.h"
 #include "util/fd.h"
+#include "util/text/path.h"
 
 enum { MOST_BYTES = 64 << 20 };
 
 static bool is_made_from(const char *name)
 {
     static const char *const ends[] = {".ptr", ".pts", ".pcp", "run.json"};
-    const size_t n = strlen(name);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (n >= strlen(ends[i]) && !strcmp(name + n - strlen(ends[i]), ends[i]))
+        if (pt_ends_with(name, ends[i]))
             return true;
     return false;
 }

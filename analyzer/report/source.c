@@ -15,6 +15,7 @@
 #include "util/auto.h"
 #include "util/mem.h"
 #include "util/whole.h"
+#include "util/text/path.h"
 
 enum { LINES_MOST = 200000, LINE_BYTES = 2048, AROUND = 2 };
 
@@ -36,7 +37,7 @@ struct source {
 static bool is_of(const char *path, const char *file)
 {
     const size_t n = strlen(path), m = strlen(file);
-    return n >= m && !strcmp(path + n - m, file) && (n == m || path[n - m - 1] == '/' || file[0] == '/');
+    return pt_ends_with(path, file) && (n == m || path[n - m - 1] == '/' || file[0] == '/');
 }
 
 static double number_at(const struct pt_table *table, size_t row, const char *key)

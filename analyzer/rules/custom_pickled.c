@@ -8,6 +8,7 @@
 
 #include "custom.h"
 #include "facts/python/frames.h"
+#include "util/text/path.h"
 #include "general.h"
 #include "pickling.h"
 

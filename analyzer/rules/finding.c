@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/text/path.h"
+
 const char *pt_severity_name(enum pt_severity severity)
 {
     static const char *const names[] = {"error", "warning", "info"};
@@ -41,20 +43,14 @@ const char *pt_evidence_label(const char *key)
     return NULL;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 static enum pt_show show_of_key(const char *key)
 {
-    return ends_with(key, "bytes_per_s") ? PT_SHOW_BYTES_PER_SECOND
-           : ends_with(key, "_per_s")    ? PT_SHOW_PER_SECOND
-           : ends_with(key, "_s")        ? PT_SHOW_SECONDS
-           : ends_with(key, "bytes")     ? PT_SHOW_BYTES
-           : ends_with(key, "_percent")  ? PT_SHOW_PERCENT
-                                         : PT_SHOW_COUNT;
+    return pt_ends_with(key, "bytes_per_s") ? PT_SHOW_BYTES_PER_SECOND
+           : pt_ends_with(key, "_per_s")    ? PT_SHOW_PER_SECOND
+           : pt_ends_with(key, "_s")        ? PT_SHOW_SECONDS
+           : pt_ends_with(key, "bytes")     ? PT_SHOW_BYTES
+           : pt_ends_with(key, "_percent")  ? PT_SHOW_PERCENT
+                                            : PT_SHOW_COUNT;
 }
 
 static void add_evidence(struct pt_finding *finding, const char *key, struct pt_value value, bool is_place)

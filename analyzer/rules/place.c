@@ -12,6 +12,7 @@
 #include "finding_stacks.h"
 #include "util/hash.h"
 #include "util/map.h"
+#include "util/text/path.h"
 
 static struct pt_place unknown(const char *reason)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "facts/python/frames.h"
+#include "util/text/path.h"
 
 enum { FEWEST_OPENS = 10 }; /* per process */
 /* Of a function: more of them may be samples, which each epoch reads once. */

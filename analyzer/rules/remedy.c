@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/text/path.h"
 #include "conditions.h"
 #include "finding_stacks.h"
 #include "read_again.h"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "util/auto.h"
+#include "util/text/path.h"
 #include "index.h"
 #include "scan.h"
 #include "small_heads.h"
@@ -36,8 +37,7 @@ static void close_where_scarce(struct pt_trace_file *file)
 static bool is_blank(const char *name, const void *magic, pt_u64 got)
 {
     static const char zeros[8];
-    const size_t n = strlen(name), suffix = strlen(PT_FILE_SUFFIX);
-    return got ? got >= 8 && !memcmp(magic, zeros, 8) : n > suffix && !strcmp(name + n - suffix, PT_FILE_SUFFIX);
+    return got ? got >= 8 && !memcmp(magic, zeros, 8) : pt_ends_with(name, PT_FILE_SUFFIX);
 }
 
 /* The file of small processes has its version at the same place. */
@@ -135,8 +135,7 @@ struct pt_trace_file *pt_trace_file_open(const char *path, struct pt_error *err)
 {
     struct pt_trace_file *file = pt_calloc(1, sizeof *file);
     file->path = pt_strdup(path);
-    const char *slash = strrchr(file->path, '/');
-    file->name = slash ? slash + 1 : file->path;
+    file->name = pt_base_name(file->path);
     file->fd = pt_trace_file_descriptor(path);
     if (file->fd < 0)
         pt_fail_code(err, 3, "cannot open %s: %s", path, strerror(errno));

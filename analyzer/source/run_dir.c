@@ -21,14 +21,9 @@
 #include "util/mem.h"
 #include "util/runs_root.h"
 #include "util/str.h"
+#include "util/text/path.h"
 #include "refusals.h"
 #include "small_heads.h"
-
-static int has_suffix(const char *name, const char *suffix)
-{
-    const size_t n = strlen(name), m = strlen(suffix);
-    return n > m && !strcmp(name + n - m, suffix);
-}
 
 static int by_name(const void *a, const void *b)
 {
@@ -51,8 +46,7 @@ static bool read_head(const char *path, struct pt_file_header *ret_head)
 /* 0 = none. A file that was made for any child that might come is named after the process that made it. */
 static pt_u64 key_in_name(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *id = strrchr(name, '-'),
-               *pid = id ? id - 1 : name;
+    const char *name = pt_base_name(path), *id = strrchr(name, '-'), *pid = id ? id - 1 : name;
     while (pid > name && *pid != '-')
         pid--;
     struct pt_file_header head;
@@ -106,9 +100,9 @@ static void list_files(DIR *directory, struct pt_run_files *run)
         PT_VEC(char *);
     } small = {0};
     while ((entry = readdir(directory)))
-        if (entry->d_name[0] != '.' && has_suffix(entry->d_name, PT_FILE_SUFFIX))
+        if (entry->d_name[0] != '.' && pt_ends_with(entry->d_name, PT_FILE_SUFFIX))
             pt_vec_push(&run->files, pt_asprintf("%s/%s", run->path, entry->d_name));
-        else if (entry->d_name[0] != '.' && has_suffix(entry->d_name, PT_SMALL_SUFFIX))
+        else if (entry->d_name[0] != '.' && pt_ends_with(entry->d_name, PT_SMALL_SUFFIX))
             pt_vec_push(&small, pt_asprintf("%s/%s", run->path, entry->d_name));
     struct pt_map own = own_files(run);
     for (size_t i = 0; i < small.n; i++) {
@@ -134,7 +128,7 @@ static int look_into(struct pt_run_files *run, struct pt_error *err)
         PT_AUTO(pt_freep) char *root = pt_runs_root();
         return pt_fail_code(err, 3, "cannot open %s: %s; runs lie in %s", run->path, strerror(problem), root);
     }
-    if (!S_ISDIR(status.st_mode) && has_suffix(run->path, PT_SMALL_SUFFIX))
+    if (!S_ISDIR(status.st_mode) && pt_ends_with(run->path, PT_SMALL_SUFFIX))
         list_heads(run->path, &(struct pt_map){0}, run);
     if (!S_ISDIR(status.st_mode) && run->files.n)
         return 0;

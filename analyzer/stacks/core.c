@@ -44,9 +44,8 @@ static void read_files(struct notes *notes, const char *body, size_t bytes)
     const char *name = body + (HEAD + PER_FILE * n_files) * sizeof n_files, *end = body + bytes;
     for (pt_u64 i = 0; i < n_files && name < end; i++) {
         const size_t n = strnlen(name, (size_t)(end - name));
-        const bool is_whole = name + n<end, is_trace = n> 4 && !memcmp(name + n - 4, ".ptr", 4);
-        const char *slash =
-            is_whole && (is_trace || (n > 4 && !memcmp(name + n - 4, ".pts", 4))) ? strrchr(name, '/') : NULL;
+        const bool is_whole = n < (size_t)(end - name);
+        const char *slash = is_whole && pt_look_is_trace_file(name) ? strrchr(name, '/') : NULL;
         if (slash && slash > name && (size_t)(slash - name) < sizeof notes->run)
             snprintf(notes->run, sizeof notes->run, "%.*s", (int)(slash - name), name);
         name += n + 1;

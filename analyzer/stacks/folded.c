@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text/path.h"
 #include "util/text/sanitize.h"
 
 enum { FRAMES_SHOWN = 8 };
@@ -59,12 +60,11 @@ static int by_number(const void *a, const void *b)
 
 static void put_frame(struct pt_str *out, const struct pt_stack_line *line)
 {
-    const char *slash = line->file && *line->file ? strrchr(line->file, '/') : NULL;
     pt_str_add(out, "    ");
     pt_sanitize_terminal(out, line->function ? line->function : "?");
     if (line->file && *line->file && line->line) {
         pt_str_add(out, "  ");
-        pt_sanitize_terminal(out, slash ? slash + 1 : line->file);
+        pt_sanitize_terminal(out, pt_base_name(line->file));
         pt_str_printf(out, ":%u", line->line);
     }
     pt_str_char(out, '\n');

@@ -24,6 +24,7 @@
 #include "util/living_thread.h"
 #include "util/runs_root.h"
 #include "util/small_file.h"
+#include "util/text/path.h"
 #include "util/text/posix_names.h"
 #include "faults.h"
 #include "outside.h"
@@ -69,12 +70,6 @@ static const char *command_of(struct pt_look *look, pt_u32 pid, const char *name
     return pt_look_text(look, "%s", n > 0 ? text : name);
 }
 
-static bool is_trace_file(const char *path)
-{
-    const size_t n = strlen(path);
-    return n > 4 && (!strcmp(path + n - 4, ".ptr") || !strcmp(path + n - 4, PT_SMALL_SUFFIX));
-}
-
 static void map_line(struct pt_look *look, struct pt_look_process *process, char *line)
 {
     unsigned long long start, end, offset, inode;
@@ -84,7 +79,7 @@ static void map_line(struct pt_look *look, struct pt_look_process *process, char
     if (sscanf(line, "%llx-%llx %7s %llx %*s %llu %n", &start, &end, rights, &offset, &inode, &at) != 5 || !at)
         return;
     const char *path = line + at;
-    if (!process->run && path[0] == '/' && is_trace_file(path)) {
+    if (!process->run && path[0] == '/' && pt_look_is_trace_file(path)) {
         process->run = pt_look_text(look, "%.*s", (int)(strrchr(path, '/') - path), path);
         process->run_fd = open(process->run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
@@ -246,8 +241,7 @@ static void add_python_line(struct reading *reading, pt_u32 number)
 
 static bool is_own(const char *module)
 {
-    const char *name = strrchr(module, '/');
-    return name && !strcmp(name, "/libproftrace.so");
+    return !strcmp(pt_base_name(module), "libproftrace.so");
 }
 
 static void add_native_lines(struct reading *reading, const struct pt_code_place *place)
@@ -409,7 +403,8 @@ static bool records_into(pt_u32 pid, const char *run)
     while (maps && getline(&line, &room, maps) > 0) {
         const char *name = strchr(line, '/');
         line[strcspn(line, "\n")] = 0;
-        if (name && !strncmp(name, run, n) && name[n] == '/' && !strchr(name + n + 1, '/') && is_trace_file(name))
+        if (name && !strncmp(name, run, n) && name[n] == '/' && !strchr(name + n + 1, '/') &&
+            pt_look_is_trace_file(name))
             return true;
     }
     return false;

@@ -9,6 +9,7 @@
 
 #include "util/auto.h"
 #include "util/toolchain.h"
+#include "util/text/path.h"
 #include "util/text/sanitize.h"
 
 /* Code without a file is the program's own (python -c, a notebook), but for the import system's. */
@@ -52,12 +53,11 @@ const struct pt_stack_line *pt_stack_place(const struct pt_look_thread *thread)
 
 void pt_stack_put_place(struct pt_str *out, const struct pt_stack_line *place)
 {
-    const char *slash = place->file ? strrchr(place->file, '/') : NULL;
     pt_sanitize_terminal(out, place->function);
     if (!place->file || !place->file[0])
         return;
     pt_str_add(out, " (");
-    pt_sanitize_terminal(out, slash ? slash + 1 : place->file);
+    pt_sanitize_terminal(out, pt_base_name(place->file));
     if (place->line)
         pt_str_printf(out, ":%u", place->line);
     pt_str_char(out, ')');

@@ -8,12 +8,12 @@
 #include <sys/syscall.h>
 
 #include "util/auto.h"
+#include "util/text/path.h"
 #include "util/text/sanitize.h"
 #include "places.h"
 
 static void add_line(struct pt_str *text, const struct pt_stack_line *line)
 {
-    const char *module = line->module ? strrchr(line->module, '/') : NULL;
     pt_str_add(text, "      ");
     pt_sanitize_terminal(text, line->function ? line->function : "?");
     if (line->file && line->file[0]) {
@@ -23,7 +23,7 @@ static void add_line(struct pt_str *text, const struct pt_stack_line *line)
             pt_str_printf(text, ":%u", line->line);
     } else if (line->module && line->module[0]) {
         pt_str_add(text, "  ");
-        pt_sanitize_terminal(text, module ? module + 1 : line->module);
+        pt_sanitize_terminal(text, pt_base_name(line->module));
     }
     pt_str_add(text, line->is_python ? "  (Python)\n" : "\n");
 }

@@ -7,11 +7,14 @@
 
 #include <stdbool.h>
 
+#include "proftrace/format.h"
+
 #include "cpu_profile/images.h"
 #include "cpu_profile/python/pythons.h"
 #include "symbols/symbols.h"
 #include "util/map.h"
 #include "util/vec.h"
+#include "util/text/path.h"
 
 #define PT_UNKNOWN_NS UINT64_MAX
 
@@ -99,6 +102,11 @@ struct pt_look {
 };
 
 __attribute__((format(printf, 2, 3))) const char *pt_look_text(struct pt_look *look, const char *format, ...);
+
+static inline bool pt_look_is_trace_file(const char *path)
+{
+    return pt_ends_with(path, PT_FILE_SUFFIX) || pt_ends_with(path, PT_SMALL_SUFFIX);
+}
 
 static inline struct pt_look_thread *pt_look_find(const struct pt_look *look, pt_u32 tid)
 {

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "util/text/path.h"
 #include "places.h"
 
 /* `file` is the end of a Python file's name; NULL = a native function. `function` is its beginning. */
@@ -57,18 +58,13 @@ static const struct {
     {NULL, "PMPI_", "the other ranks of MPI"},
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), n_end = strlen(end);
-    return n >= n_end && !strcmp(text + n - n_end, end);
-}
-
 /* The package multiprocess, of Hugging Face's data sets and pathos, has the files of multiprocessing. */
 static bool is_file(const char *file, const char *end)
 {
     static const char standard[] = "/multiprocessing", other[] = "/multiprocess/";
     const size_t n = sizeof standard - 1;
-    return ends_with(file, end) || (!strncmp(end, standard, n) && strstr(file, other) && ends_with(file, end + n));
+    return pt_ends_with(file, end) ||
+           (!strncmp(end, standard, n) && strstr(file, other) && pt_ends_with(file, end + n));
 }
 
 static const char *row_of(const struct pt_stack_line *line)

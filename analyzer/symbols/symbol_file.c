@@ -16,6 +16,7 @@
 
 #include "util/mem.h"
 #include "util/vec.h"
+#include "util/text/path.h"
 #include "debuginfod.h"
 #include "elf_image.h"
 #include "neighbours.h"
@@ -347,8 +348,7 @@ static bool load_shared(struct pt_symbol_file *file)
  * compressed, and unpacking it took a quarter of the time of a training's report. */
 static bool names_are_enough(const char *path)
 {
-    const char *const slash = strrchr(path, '/');
-    const char *const name = slash ? slash + 1 : path;
+    const char *name = pt_base_name(path);
     return !strncmp(name, "libc.so.", 8) || !strncmp(name, "ld-linux", 8);
 }
 

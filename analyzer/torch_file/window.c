@@ -18,6 +18,7 @@
 #include "proftrace/window.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/text/path.h"
 #include "flops.h"
 
 #define UNKNOWN_STEPS UINT64_MAX
@@ -397,12 +398,6 @@ static void list(int directory, struct names *ret_names)
         qsort(ret_names->items, ret_names->n, sizeof *ret_names->items, by_name);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), n_end = strlen(end);
-    return n >= n_end && !strcmp(text + n - n_end, end);
-}
-
 static int open_folder(int at, const char *name)
 {
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -410,7 +405,7 @@ static int open_folder(int at, const char *name)
 
 static bool is_trace(const char *name)
 {
-    return ends_with(name, ".json") || ends_with(name, ".json.gz");
+    return pt_ends_with(name, ".json") || pt_ends_with(name, ".json.gz");
 }
 
 static int files_of(int top, const char *model, pt_torch_file_found *found, void *context)

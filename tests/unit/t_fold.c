@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "profile/stages.h"
 #include "util/auto.h"
 #include "util/text/fold.h"
+#include "util/text/path.h"
 
 static void check_pair(const char *a, const char *b, const char *wanted)
 {
@@ -51,6 +51,28 @@ static void names_of_many_numbers(void **state)
     assert_true(shown.n < a.n);
 }
 
+static void the_last_component_of_a_path(void **state)
+{
+    (void)state;
+    assert_string_equal(pt_base_name("/usr/bin/python3"), "python3");
+    assert_string_equal(pt_base_name("train.py"), "train.py");
+    assert_string_equal(pt_base_name("/app/data/"), "/app/data/");
+    assert_string_equal(pt_base_name("/"), "/");
+    assert_string_equal(pt_base_name(""), "");
+    assert_null(pt_base_name(NULL));
+}
+
+static void the_end_of_a_name(void **state)
+{
+    (void)state;
+    assert_true(pt_ends_with("/app/train.py", ".py"));
+    assert_true(pt_ends_with(".py", ".py"));
+    assert_true(pt_ends_with("train", ""));
+    assert_false(pt_ends_with("train.pyc", ".py"));
+    assert_false(pt_ends_with("py", ".py"));
+    assert_false(pt_ends_with("", ".py"));
+}
+
 static void a_name_that_says_nothing_has_its_folder(void **state)
 {
     (void)state;
@@ -68,6 +90,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_differs_is_hidden),
         cmocka_unit_test(names_of_many_numbers),
+        cmocka_unit_test(the_last_component_of_a_path),
+        cmocka_unit_test(the_end_of_a_name),
         cmocka_unit_test(a_name_that_says_nothing_has_its_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "util/text/path.h"
+
 /* Less than this is a step on the way: a helper of a moment. */
 #define LEAST_SHARE 0.02
 

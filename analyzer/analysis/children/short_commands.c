@@ -15,6 +15,7 @@
 #include "facts/time_union.h"
 #include "facts/workers.h"
 #include "util/hash.h"
+#include "util/text/path.h"
 
 /* The loader, a few files and an exit take 1 to 3 ms, and several times that where the CPUs are in use. */
 #define LONGEST_NS 50000000

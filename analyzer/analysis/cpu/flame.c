@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/stages.h"
 #include "util/auto.h"
+#include "util/text/path.h"
 
 enum { MOST_SPOTS = 400, MOST_DEPTH = 24, INTERPRETER = 0 };
 

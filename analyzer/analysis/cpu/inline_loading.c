@@ -15,6 +15,7 @@
 #include "facts/state.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/text/path.h"
 
 /* Less than this share of the main thread's samples in a framework is no training; unless some are in backward passes,
  * which nothing else has; or in a loader, of which Python's stacks know. */
@@ -76,9 +77,8 @@ static bool is_operation(const struct pt_cpu_function *function)
 /* Known where Python's stacks are: however short the training, what a loader reads for it is seen. */
 static bool is_fetch(const struct pt_cpu_function *function)
 {
-    static const char fetcher[] = "torch/utils/data/_utils/fetch.py";
-    const size_t length = function->code == PT_CODE_SCRIPT && function->file ? strlen(function->file) : 0;
-    return length >= sizeof fetcher - 1 && !strcmp(function->file + length - (sizeof fetcher - 1), fetcher);
+    return function->code == PT_CODE_SCRIPT && function->file &&
+           pt_ends_with(function->file, "torch/utils/data/_utils/fetch.py");
 }
 
 struct beginning {

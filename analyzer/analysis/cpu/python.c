@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "facts/python/frames.h"
-#include "profile/stages.h"
 
 enum { MOST_FUNCTIONS = 1000, MOST_LINES = 2000 };
 

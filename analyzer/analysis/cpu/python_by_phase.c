@@ -14,7 +14,7 @@
 #include "facts/cpu_code.h"
 #include "facts/python/frames.h"
 #include "profile/process_name.h"
-#include "profile/stages.h"
+#include "util/text/path.h"
 
 enum { MOST_ROWS = 500 };
 
@@ -64,9 +64,7 @@ static const struct {
 
 static bool is_stand_in(const char *file)
 {
-    static const char end[] = " (proftrace, importlib._bootstrap)";
-    const size_t n = file ? strlen(file) : 0, m = sizeof end - 1;
-    return n > m && !strcmp(file + n - m, end);
+    return file && pt_ends_with(file, " (proftrace, importlib._bootstrap)");
 }
 
 /* 0 = it begins none. */

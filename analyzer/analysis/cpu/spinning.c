@@ -10,6 +10,7 @@
 #include "facts/cpu_code.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/text/path.h"
 
 enum { POOLS = 3 }; /* 0 = none */
 

@@ -10,9 +10,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "profile/stages.h"
 #include "util/auto.h"
 #include "util/str.h"
+#include "util/text/path.h"
 #include "function_rows.h"
 
 enum { MOST_FUNCTIONS = 1000, MOST_STACKS = 1000, MOST_OF_A_THREAD = 5, MOST_THREADS = 100, MOST_FRAMES = 16 };

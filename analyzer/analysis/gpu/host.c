@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "facts/cpu_code.h"
-#include "profile/stages.h"
 #include "util/text/utf8.h"
 #include "util/whole.h"
 

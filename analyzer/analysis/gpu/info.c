@@ -18,6 +18,7 @@
 #include "proftrace/payloads.h"
 #include "symbols/elf_image.h"
 #include "util/map.h"
+#include "util/text/path.h"
 #include "calls.h"
 #include "memory.h"
 

@@ -16,6 +16,7 @@
 #include "facts/block_map.h"
 #include "facts/python.h"
 #include "util/id_map.h"
+#include "util/text/path.h"
 #include "level.h"
 #include "results.h"
 #include "sites.h"
@@ -358,8 +359,7 @@ static void arena(struct pt_heap_process *p, const struct pt_event *e)
 
 static bool is_code(const char *path)
 {
-    const size_t length = strlen(path);
-    return length >= 4 && (!strcmp(path + length - 4, ".pyc") || !strcmp(path + length - 3, ".py"));
+    return pt_ends_with(path, ".pyc") || pt_ends_with(path, ".py");
 }
 
 /* A file of Python's code is opened where it is imported. */

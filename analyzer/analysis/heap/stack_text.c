@@ -9,9 +9,9 @@
 #include "facts/code_kind.h"
 #include "facts/python/frames.h"
 #include "facts/state.h"
-#include "profile/stages.h"
 #include "util/auto.h"
 #include "util/str.h"
+#include "util/text/path.h"
 
 enum { MOST_FRAMES = 12 };
 

@@ -11,6 +11,7 @@
 #include "facts/workers.h"
 #include "util/map.h"
 #include "util/mem.h"
+#include "util/text/path.h"
 
 static bool are_ranks_missing(const struct pt_session *session)
 {

@@ -8,6 +8,7 @@
 #include "facts/cpu_code.h"
 #include "facts/python/frames.h"
 #include "facts/state.h"
+#include "util/text/path.h"
 
 enum { MOST = 200000 };
 

@@ -13,6 +13,7 @@
 #include "report/outcome.h"
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/text/path.h"
 
 const char *const pt_top_by_names[] = {"processes", "stages", "ranks"};
 const char *const pt_top_sort_names[] = {"start", "CPU", "memory", "reads and writes"};

@@ -22,6 +22,7 @@
 #include "util/auto.h"
 #include "util/mem.h"
 #include "util/whole.h"
+#include "util/text/path.h"
 #include "span.h"
 
 enum { MAX_DEPTH = 64, MAX_OVERLAPPING = 1024 };

@@ -6,10 +6,10 @@
  * Owns: the lines. One thread. Never: lets a name break its line.
  */
 
-#include "profile/stages.h"
 #include "util/auto.h"
 #include "util/str.h"
 #include "util/whole.h"
+#include "util/text/path.h"
 #include "cpu_samples.h"
 
 /* A semicolon or a line's end in a name would make two of one. */

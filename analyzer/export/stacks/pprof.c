@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "export/out/proto.h"
-#include "profile/stages.h"
 #include "util/auto.h"
 #include "util/str.h"
 #include "util/whole.h"

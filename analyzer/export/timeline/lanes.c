@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text/path.h"
 #include "proftrace/events.h"
 #include "tracks.h"
 
@@ -27,8 +28,7 @@ const char *pt_timeline_thread_name(const struct pt_timeline *timeline, const st
 {
     const char *name =
         process->is_elsewhere ? NULL : pt_map_pointer(&timeline->thread_names, (pt_u64)process->pid << 32 | tid);
-    const char *program = process->exe ? strrchr(process->exe, '/') : NULL;
-    program = program ? program + 1 : "";
+    const char *program = process->exe ? pt_base_name(process->exe) : "";
     /* The kernel cuts a name after 15 characters; a thread begins with that of its maker, which a forked process may
      * have changed before it noted its own. */
     const bool is_forked = process->parent_trace_id && !process->previous_image;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/text/path.h"
 #include "util/text/utf8.h"
 #include "util/text/wait_status.h"
 #include "util/text/width.h"
@@ -35,24 +36,19 @@ static void process_bounds(struct pt_timeline *timeline, struct pt_timeline_proc
     process->is_shown &= process->from_ns <= process->until_ns;
 }
 
-static const char *last_component(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash && slash[1] ? slash + 1 : path ? path : "";
-}
-
 /* "pt_data_worker (fork of python3 train.py)" where a process has a name of its own; else "python3 train.py": the
  * program and what it was given first, unless that is an option. */
 static void process_title(char *title, size_t room, const struct pt_timeline *timeline,
                           const struct pt_process *process)
 {
-    const char *program = last_component(process->exe && *process->exe ? process->exe : process->comm);
+    const char *comm = process->comm ? process->comm : "";
+    const char *program = pt_base_name(process->exe && *process->exe ? process->exe : comm);
     const char *first = process->argc > 1 && process->argv[1] ? process->argv[1] : "";
     const bool is_fork = process->parent_trace_id && !process->previous_image;
     const char *name = is_fork ? pt_timeline_thread_name(timeline, process, process->pid) : NULL;
     const char *before = name ? name : "", *of = name ? " (fork of " : "";
     const char *after = name ? ")" : is_fork ? " (fork)" : "";
-    const char *argument = last_component(first);
+    const char *argument = pt_base_name(first);
     if (*first == '-' || !*first)
         snprintf(title, room, "%.40s%s%s%s", before, of, *program ? program : "process", after);
     else

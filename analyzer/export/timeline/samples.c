@@ -13,6 +13,7 @@
 #include "profile/open.h"
 #include "util/auto.h"
 #include "util/whole.h"
+#include "util/text/path.h"
 #include "show.h"
 
 /* What counts up is shown as what it was per second. */
@@ -30,12 +31,9 @@ static const char *unit_of(const struct pt_resource_row *row)
 {
     static const char *const units[][2] = {{"_percent", "%"}, {"_bytes", "bytes"}, {"_w", "W"},
                                            {"_c", "C"},       {"_j", "J"},         {"_s", "s"}};
-    const size_t length = strlen(row->id);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        const size_t n = strlen(units[i][0]);
-        if (length > n && !strcmp(row->id + length - n, units[i][0]))
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (pt_ends_with(row->id, units[i][0]))
             return units[i][1];
-    }
     return "count";
 }
 

@@ -16,6 +16,7 @@
 #include "util/mem.h"
 #include "util/new_file.h"
 #include "util/vec.h"
+#include "util/text/path.h"
 
 struct copies {
     const struct pt_out_place *folder;
@@ -60,8 +61,7 @@ static int copy(void *context, int from_folder, const char *model, const char *n
 {
     struct copies *copies = context;
     const struct pt_out_place *folder = copies->folder;
-    const size_t n = strlen(name);
-    const bool is_packed = n > 3 && !strcmp(name + n - 3, ".gz");
+    const bool is_packed = pt_ends_with(name, ".gz");
     const char *end = is_packed ? "" : ".gz";
     struct stat st;
     struct pt_sink_result written;

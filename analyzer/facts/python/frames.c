@@ -11,7 +11,7 @@
 
 #include "proftrace/python.h"
 #include "model/names.h"
-#include "profile/stages.h"
+#include "util/text/path.h"
 
 /* A number and the colon behind it; NULL = it is none. */
 static const char *read_number(const char *at, pt_u32 *ret)
@@ -104,18 +104,12 @@ bool pt_python_is_part_of(const char *function, const char *whole)
     return !strncmp(function, whole, n) && (!function[n] || pt_python_named_length(function) == n);
 }
 
-static bool is_end_of(const char *end, const char *text)
-{
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 bool pt_python_is_function(const struct pt_stack_frame *frame, const char *file, const char *name)
 {
     if (!(frame->flags & PT_FRAME_OF_PYTHON) || !frame->file || !strstr(frame->file, file))
         return false;
     const char *dot = strrchr(name, '.');
-    return is_end_of(name, frame->function) || (dot && !strcmp(frame->function, dot + 1));
+    return pt_ends_with(frame->function, name) || (dot && !strcmp(frame->function, dot + 1));
 }
 
 const char *pt_python_place_text(struct pt_metrics *metrics, const char *file, pt_u32 line, const char *function)

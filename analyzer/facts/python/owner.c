@@ -8,6 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "util/text/path.h"
+
 /* The scripts that pip, uv and others write: "import sys", "from detector.train import main", "sys.exit(main())". */
 #define LAST_LINE_OF_SCRIPT 12
 
@@ -86,8 +88,7 @@ static bool is_script(const char *function, const char *file, pt_u32 line)
     const char *base = strrchr(file, '/');
     if (strcmp(function, "<module>") || line > LAST_LINE_OF_SCRIPT || !base || base - file < 4)
         return false;
-    const size_t n = strlen(base);
-    return !strncmp(base - 4, "/bin", 4) && !(n > 3 && !strcmp(base + n - 3, ".py"));
+    return !strncmp(base - 4, "/bin", 4) && !pt_ends_with(base, ".py");
 }
 
 /* An installer puts both below one folder: "/venv/bin/train", "/venv/lib/...". pipx and uv put a link into
@@ -117,8 +118,7 @@ static bool is_of_installer(const struct pt_python_program *program, const char 
 /* `python -m` */
 static bool runs_module(const char *function, const char *file)
 {
-    const size_t n = strlen(file);
-    const bool is_in_runpy = !strcmp(file, "<frozen runpy>") || (n > 9 && !strcmp(file + n - 9, "/runpy.py"));
+    const bool is_in_runpy = !strcmp(file, "<frozen runpy>") || pt_ends_with(file, "/runpy.py");
     return is_in_runpy && !strcmp(function, "_run_module_as_main");
 }
 
@@ -126,7 +126,7 @@ static bool runs_module(const char *function, const char *file)
 static size_t name_length(const char *name)
 {
     const size_t n = strcspn(name, "/");
-    return !name[n] && n > 3 && !strcmp(name + n - 3, ".py") ? n - 3 : n;
+    return !name[n] && n > 3 && pt_ends_with(name, ".py") ? n - 3 : n;
 }
 
 /* They call a main function that they were given: `@click.command`, `@hydra.main`, `@record`. */

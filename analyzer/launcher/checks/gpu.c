@@ -16,6 +16,7 @@
 #include "launcher/target.h"
 #include "options/option_values.h"
 #include "sampler/gpu/reader.h"
+#include "util/text/path.h"
 #include "cupti_search.h"
 
 #define CALLS_ONLY "of CUDA only calls of the dynamic runtime are recorded, not what the GPU does"
@@ -42,8 +43,7 @@ static bool inspect_python(const char *command, struct pt_target *ret_target)
     struct pt_error ignored = {0};
     if (!command || pt_target_inspect(command, NULL, ret_target, &ignored) < 0)
         return false;
-    const char *slash = strrchr(ret_target->binary, '/');
-    return !strncmp(slash ? slash + 1 : ret_target->binary, "python", strlen("python"));
+    return !strncmp(pt_base_name(ret_target->binary), "python", strlen("python"));
 }
 
 /* A script of a shell starts what PATH has. */

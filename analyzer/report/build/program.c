@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/outcome.h"
+#include "util/text/path.h"
 
 static bool is_interpreter(const char *name)
 {

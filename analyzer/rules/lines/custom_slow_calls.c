@@ -10,6 +10,7 @@
 #include "rules/custom.h"
 #include "rules/general.h"
 #include "rules/read_again.h"
+#include "util/text/path.h"
 #include "own_lines.h"
 
 static const struct slow_call {

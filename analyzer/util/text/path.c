@@ -35,3 +35,26 @@ void pt_path_join(struct pt_str *ret_path, const char *directory, const char *pa
     pt_str_add(&joined, path);
     pt_path_normalise(ret_path, pt_str_text(&joined));
 }
+
+const char *pt_base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *pt_telling_name(const char *path)
+{
+    const char *name = pt_base_name(path);
+    if (!name || name < path + 2 || name[-1] != '/' ||
+        (strcmp(name, "__init__.py") != 0 && strcmp(name, "__main__.py") != 0))
+        return name;
+    for (name--; name > path && name[-1] != '/';)
+        name--;
+    return name;
+}
+
+bool pt_ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), n_end = strlen(end);
+    return n >= n_end && !strcmp(text + n - n_end, end);
+}
