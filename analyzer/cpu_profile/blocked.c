@@ -12,6 +12,7 @@
 
 #include "util/clock.h"
 #include "util/mem.h"
+#include "util/process_stat.h"
 #include "util/small_file.h"
 #include "python/merge.h"
 #include "code_bytes.h"
@@ -66,10 +67,9 @@ bool pt_blocked_misses_page(struct pt_blocked *blocked, const struct pt_image *i
 /* A debugger, job control or a limiter of CPU time stops programs anywhere. */
 static bool is_stopped(const struct pt_live_thread *thread)
 {
-    char text[512];
-    pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/stat", thread->shown.pid, thread->shown.tid);
-    const char *name_end = strrchr(text, ')');
-    return name_end && (!strncmp(name_end, ") T", 3) || !strncmp(name_end, ") t", 3));
+    struct pt_process_stat stat;
+    return pt_process_stat_of_thread((pid_t)thread->shown.pid, (pid_t)thread->shown.tid, &stat) &&
+           (stat.state == 'T' || stat.state == 't');
 }
 
 /* That it was at the same place before and after says that the stack is whole; whether it is still the same wait, the

@@ -14,9 +14,8 @@
 #include "source/trace_file.h"
 #include "util/auto.h"
 #include "util/clock.h"
-#include "util/living_thread.h"
 #include "util/mem.h"
-#include "util/small_file.h"
+#include "util/process_stat.h"
 #include "notes.h"
 
 /* From an offset on: its head, where the file is shared by many. */
@@ -55,14 +54,10 @@ static bool has_thread(pt_u32 pid, pt_u32 tid)
  * its CPU time, too, has to be small. */
 static bool sleeps_now(pt_u32 pid, pt_u64 lived_ns)
 {
-    enum { STATE = 3, USER_TIME = 14, BUSY_SHARE = 10 /* a tenth */ };
-    char text[1024];
-    if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/stat", pid, pid) <= 0)
-        return false;
-    const char *state = pt_small_file_stat_field(text, STATE), *times = pt_small_file_stat_field(text, USER_TIME);
-    unsigned long long user, kernel;
-    return times && *state == 'S' && sscanf(times, "%llu %llu", &user, &kernel) == 2 &&
-           (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK) < (double)lived_ns / 1e9 / BUSY_SHARE;
+    enum { BUSY_SHARE = 10 /* a tenth */ };
+    struct pt_process_stat stat;
+    return pt_process_stat_of_thread((pid_t)pid, (pid_t)pid, &stat) && stat.state == 'S' &&
+           (double)stat.own_ticks / (double)sysconf(_SC_CLK_TCK) < (double)lived_ns / 1e9 / BUSY_SHARE;
 }
 
 /* Until now, by the clock of its trace. */

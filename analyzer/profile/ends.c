@@ -21,7 +21,7 @@
 #include "util/clock.h"
 #include "util/map.h"
 #include "util/mem.h"
-#include "util/small_file.h"
+#include "util/process_stat.h"
 #include "util/whole.h"
 #include "heads.h"
 
@@ -42,16 +42,13 @@ static bool is_of_this_boot(const struct pt_run_info *run, pt_u64 now_ns)
 /* A later process with the same pid began later. */
 static bool is_alive(double pid, double start_boottime_s)
 {
-    enum { STATE = 3, THREADS = 20, START = 22, MOST_LATE_S = 2 };
-    char text[1024];
-    if (!(pid > 0 && pid < INT32_MAX) || pt_small_file_peek(text, sizeof text, "/proc/%d/stat", (int)pid) <= 0)
+    enum { MOST_LATE_S = 2 };
+    struct pt_process_stat stat;
+    if (!(pid > 0 && pid < INT32_MAX) || !pt_process_stat_of((pid_t)pid, &stat))
         return false;
-    const char *state = pt_small_file_stat_field(text, STATE), *threads = pt_small_file_stat_field(text, THREADS),
-               *start = pt_small_file_stat_field(text, START);
     /* Where only its main thread has ended, the kernel calls all of it a zombie. */
-    const bool is_over = start && (*state == 'X' || (*state == 'Z' && strtol(threads, NULL, 10) < 2));
-    return start && !is_over &&
-           fabs(strtod(start, NULL) / (double)sysconf(_SC_CLK_TCK) - start_boottime_s) < MOST_LATE_S;
+    const bool is_over = stat.state == 'X' || (stat.state == 'Z' && stat.threads < 2);
+    return !is_over && fabs((double)stat.start_ticks / (double)sysconf(_SC_CLK_TCK) - start_boottime_s) < MOST_LATE_S;
 }
 
 /* Its processes cannot be asked: what the launcher wrote last says how far it is. */

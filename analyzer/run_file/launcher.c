@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/process_stat.h"
 #include "util/small_file.h"
 
 enum { TEXT_BYTES = 48 };
@@ -30,12 +31,10 @@ static void read_pid_namespace(char text[static TEXT_BYTES])
 /* In ticks of the clock since the boot: with the pid it is of one process only. NAN = there is none. */
 static double start_of(double pid)
 {
-    enum { STATE = 3, START = 22 };
-    char text[1024];
-    if (!(pid > 0 && pid < INT32_MAX) || pt_small_file_peek(text, sizeof text, "/proc/%d/stat", (int)pid) <= 0)
+    struct pt_process_stat stat;
+    if (!(pid > 0 && pid < INT32_MAX) || !pt_process_stat_of((pid_t)pid, &stat) || !pt_process_is_living(&stat))
         return NAN;
-    const char *state = pt_small_file_stat_field(text, STATE), *start = pt_small_file_stat_field(text, START);
-    return start && *state != 'Z' && *state != 'X' ? strtod(start, NULL) : NAN;
+    return (double)stat.start_ticks;
 }
 
 void pt_run_launcher_note(struct pt_run_launcher *ret_launcher)

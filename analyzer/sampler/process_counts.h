@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * process_counts.h - what the kernel has counted for one process since its beginning: bytes to and from storage,
- * context switches, time in the run queue. Each costs a file more, so they are read less often than process_stat.h.
+ * context switches, time in the run queue. Each costs a file more, so they are read less often than
+ * util/process_stat.h.
  */
 #ifndef PT_SAMPLER_PROCESS_COUNTS_H
 #define PT_SAMPLER_PROCESS_COUNTS_H

@@ -11,8 +11,9 @@
 #include <dirent.h>
 #include <stddef.h>
 
+#include "proftrace/types.h"
 #include "util/error.h"
-#include "process_stat.h"
+#include "util/process_stat.h"
 
 enum pt_ownership { PT_PROCESS_UNKNOWN, PT_PROCESS_OURS, PT_PROCESS_FOREIGN };
 

@@ -12,16 +12,15 @@
 
 #include "util/auto.h"
 #include "util/clock.h"
+#include "util/process_stat.h"
 #include "util/small_file.h"
 
 enum { WATCHED_MS = 100, FAULTS_A_SECOND = 50 };
 
 static pt_u64 major_faults_of(pt_u32 pid)
 {
-    char text[512];
-    unsigned long long faults = 0;
-    const char *end = pt_small_file_peek(text, sizeof text, "/proc/%u/stat", pid) > 0 ? strrchr(text, ')') : NULL;
-    return end && sscanf(end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %llu", &faults) == 1 ? faults : 0;
+    struct pt_process_stat stat;
+    return pt_process_stat_of((pid_t)pid, &stat) ? stat.own_major_faults : 0;
 }
 
 static pt_u64 refaults_of_machine(void)

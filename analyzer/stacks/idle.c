@@ -13,6 +13,7 @@
 
 #include "util/auto.h"
 #include "util/mem.h"
+#include "util/process_stat.h"
 #include "util/small_file.h"
 
 enum { MOST_CPUS = 8192 }; /* Linux can be built for no more */
@@ -43,12 +44,10 @@ static double now_of_ms(pt_u32 cpu)
 
 static bool read_cpu(const struct pt_look_thread *thread, pt_u32 *ret_cpu)
 {
-    enum { LAST_CPU = 39 };
-    char text[1024];
-    if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/stat", thread->process->pid, thread->tid) <= 0)
+    struct pt_process_stat stat;
+    if (!pt_process_stat_of_thread((pid_t)thread->process->pid, (pid_t)thread->tid, &stat))
         return false;
-    const char *at = pt_small_file_stat_field(text, LAST_CPU);
-    *ret_cpu = at ? (pt_u32)strtoul(at, NULL, 10) : MOST_CPUS;
+    *ret_cpu = stat.last_cpu;
     return *ret_cpu < MOST_CPUS;
 }
 

@@ -21,7 +21,7 @@
 #include "util/auto.h"
 #include "util/clock.h"
 #include "util/fd.h"
-#include "util/living_thread.h"
+#include "util/process_stat.h"
 #include "util/runs_root.h"
 #include "util/small_file.h"
 #include "util/text/path.h"
@@ -37,28 +37,6 @@ enum { PROCESSES_MOST = 4096, TRIES = 3 };
 #define STOPPED_MOST_NS 25000000 /* then no further thread is stopped: one more takes at most 20 ms */
 
 /* ---- processes ---- */
-
-struct status {
-    char name[32], state;
-    pt_u32 ppid, session;
-    int exit_code;
-};
-
-/* Of "/proc/1" or "/proc/1/task/2". */
-static bool read_status(const char *path, struct status *ret_status)
-{
-    char text[512];
-    if (pt_small_file_peek(text, sizeof text, "%s/stat", path) <= 0)
-        return false;
-    const char *begin = strchr(text, '('), *end = strrchr(text, ')');
-    if (!begin || !end ||
-        sscanf(end, ") %c %u %*d %u", &ret_status->state, &ret_status->ppid, &ret_status->session) != 3)
-        return false;
-    const char *last = strrchr(end, ' ');
-    ret_status->exit_code = last ? (int)strtol(last, NULL, 10) : 0;
-    snprintf(ret_status->name, sizeof ret_status->name, "%.*s", (int)(end - begin - 1), begin + 1);
-    return true;
-}
 
 static const char *command_of(struct pt_look *look, pt_u32 pid, const char *name)
 {
@@ -126,21 +104,20 @@ static void list_threads(struct pt_look *look, struct pt_look_process *process)
     DIR *directory = opendir(path);
     const struct dirent *entry;
     while (directory && (entry = readdir(directory))) {
-        struct status status;
+        struct pt_process_stat stat;
         const pt_u32 tid = (pt_u32)strtoul(entry->d_name, NULL, 10);
-        snprintf(path, sizeof path, "/proc/%u/task/%u", process->pid, tid);
-        if (!tid || !read_status(path, &status))
+        if (!tid || !pt_process_stat_of_thread((pid_t)process->pid, (pid_t)tid, &stat))
             continue;
         struct pt_look_thread *thread = pt_calloc(1, sizeof *thread);
         *thread = (struct pt_look_thread){.process = process,
                                           .tid = tid,
                                           .inner_tid = tid,
-                                          .state = status.state,
+                                          .state = stat.state,
                                           .call = -1,
                                           .since_ns = PT_UNKNOWN_NS};
         if (process->has_namespace)
             thread->inner_tid = inner_tid(process->pid, tid);
-        memcpy(thread->name, status.name, sizeof thread->name);
+        memcpy(thread->name, stat.name, sizeof thread->name);
         pt_vec_push(&process->threads, thread);
         *pt_map_at(&look->by_tid, tid) = (uintptr_t)thread;
     }
@@ -164,21 +141,20 @@ static void read_more(struct pt_look_process *process)
 
 static bool add(struct pt_look *look, pt_u32 pid)
 {
-    char path[32];
-    struct status status;
-    snprintf(path, sizeof path, "/proc/%u", pid);
-    if (look->processes.n >= PROCESSES_MOST || pt_look_find_process(look, pid) || !read_status(path, &status))
+    struct pt_process_stat stat;
+    if (look->processes.n >= PROCESSES_MOST || pt_look_find_process(look, pid) ||
+        !pt_process_stat_of((pid_t)pid, &stat))
         return false;
     struct pt_look_process *process = pt_calloc(1, sizeof *process);
     *process = (struct pt_look_process){
-        .pid = pid, .ppid = status.ppid, .session = status.session, .state = status.state, .run_fd = -1};
+        .pid = pid, .ppid = (pt_u32)stat.ppid, .session = (pt_u32)stat.session, .state = stat.state, .run_fd = -1};
     process->seen_by = pt_living_thread(pid);
-    process->command = command_of(look, process->seen_by, status.name);
+    process->command = command_of(look, process->seen_by, stat.name);
     read_more(process);
     pt_vec_push(&look->processes, process);
     *pt_map_at(&look->by_pid, pid) = (uintptr_t)process;
     pt_faults_begin(process);
-    pt_unreadable(look, process, status.exit_code);
+    pt_unreadable(look, process, stat.exit_code);
     if (process->why_not)
         return true;
     read_maps(look, process);

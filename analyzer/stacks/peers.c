@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 
 #include "util/auto.h"
-#include "util/living_thread.h"
+#include "util/process_stat.h"
 #include "util/small_file.h"
 
 struct end {
@@ -38,13 +38,11 @@ struct pt_peers {
 
 static bool is_of_our_sessions(const struct pt_look *look, pt_u32 pid)
 {
-    char text[512];
-    pt_u32 session;
-    const char *end = pt_small_file_peek(text, sizeof text, "/proc/%u/stat", pid) > 0 ? strrchr(text, ')') : NULL;
-    if (!end || sscanf(end, ") %*c %*d %*d %u", &session) != 1)
+    struct pt_process_stat stat;
+    if (!pt_process_stat_of((pid_t)pid, &stat))
         return false;
     for (size_t i = 0; i < look->processes.n; i++)
-        if (look->processes.items[i]->session == session)
+        if (look->processes.items[i]->session == (pt_u32)stat.session)
             return true;
     return false;
 }

@@ -84,15 +84,6 @@ bool pt_small_file_word(char *word, size_t size, const char *format, ...)
     return n > 0;
 }
 
-const char *pt_small_file_stat_field(const char *stat, int number)
-{
-    enum { NAME = 2 };
-    const char *at = strrchr(stat, ')'); /* the name in front of it may hold anything */
-    for (int field = NAME; at && field < number; field++)
-        at = strchr(at + 1, ' ');
-    return at ? at + 1 : NULL;
-}
-
 bool pt_small_file_number(const char *text, const char *key, uint64_t *ret_number)
 {
     const size_t length = strlen(key);

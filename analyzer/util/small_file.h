@@ -19,8 +19,6 @@ ssize_t pt_small_file_read(int fd, char *text, size_t size);
 __attribute__((format(printf, 3, 4))) ssize_t pt_small_file_peek(char *text, size_t size, const char *format, ...);
 /* The number after `key` at the beginning of a line. */
 bool pt_small_file_number(const char *text, const char *key, uint64_t *ret_number);
-/* Where a field of /proc/<pid>/stat begins, by its number in proc(5), from 3 on; NULL = there is none. */
-const char *pt_small_file_stat_field(const char *stat, int number);
 /* The first line, without the newline at its end; false and "" when there is nothing. */
 __attribute__((format(printf, 3, 4))) bool pt_small_file_word(char *word, size_t size, const char *format, ...);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * t_process_tree.c - whose memory a process runs in: its parent's between vfork and exec, its own after. */
+ * t_process_tree.c - whose memory a process runs in: its parent's between vfork and exec, its own after;
+ * and what the kernel's line about it says.
+ */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* clone */
 #endif
@@ -21,6 +23,7 @@
 #include <unistd.h>
 
 #include "sampler/process_tree.h"
+#include "util/process_stat.h"
 
 #define LARGE_BYTES (32u << 20)
 
@@ -141,11 +144,68 @@ static void test_memory_read_before_the_end_was_the_parents(void **state)
     assert_true(shares_memory(scene));
 }
 
+static void test_a_name_may_hold_what_ends_it(void **state)
+{
+    (void)state;
+    static const char line[] = "71 (a) R (1\n 2) S 70 71 69 0 -1 4194304 10 20 30 40 5 6 7 8 20 0 3 0 9000 1000000 25 "
+                               "18446744073709551615 1 1 0 0 0 0 0 4096 0 0 0 0 17 11 0 0 0 0 0 0 0 0 0 0 0 0 256\n";
+    struct pt_process_stat stat;
+    assert_true(pt_process_stat_parse(line, &stat));
+    assert_string_equal(stat.name, "a) R (1\n 2");
+    assert_int_equal(stat.state, 'S');
+    assert_int_equal(stat.ppid, 70);
+    assert_int_equal(stat.session, 69);
+    assert_int_equal(stat.own_ticks, 5 + 6);
+    assert_int_equal(stat.children_ticks, 7 + 8);
+    assert_int_equal(stat.own_major_faults, 30);
+    assert_int_equal(stat.minor_faults, 10 + 20);
+    assert_int_equal(stat.major_faults, 30 + 40);
+    assert_int_equal(stat.threads, 3);
+    assert_int_equal(stat.start_ticks, 9000);
+    assert_int_equal(stat.rss_bytes, 25 * sysconf(_SC_PAGESIZE));
+    assert_int_equal(stat.last_cpu, 11);
+    assert_int_equal(stat.exit_code, 256);
+}
+
+static void test_a_line_that_is_cut_says_nothing_or_less(void **state)
+{
+    (void)state;
+    struct pt_process_stat stat;
+    assert_true(pt_process_stat_parse("1 (a) S 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22", &stat));
+    assert_int_equal(stat.last_cpu, PT_UNKNOWN_CPU);
+    assert_false(pt_process_stat_parse("1 (a) S 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21", &stat));
+    assert_int_equal(stat.state, 0);
+    assert_false(pt_process_stat_parse("1 (a) ", &stat));
+    assert_false(pt_process_stat_parse("1 )a( S 2", &stat));
+    assert_false(pt_process_stat_parse("1 (a", &stat));
+    assert_false(pt_process_stat_parse("", &stat));
+}
+
+static void test_what_the_kernel_says_of_us(void **state)
+{
+    (void)state;
+    struct pt_process_stat stat;
+    prctl(PR_SET_NAME, "of) (us");
+    assert_true(pt_process_stat_of(getpid(), &stat));
+    assert_string_equal(stat.name, "of) (us");
+    assert_int_equal(stat.state, 'R');
+    assert_int_equal(stat.ppid, getppid());
+    assert_int_equal(stat.session, getsid(0));
+    assert_true(stat.rss_bytes > 0);
+    assert_true(stat.threads >= 1); /* a sanitizer may have one of its own */
+    assert_true(stat.last_cpu != PT_UNKNOWN_CPU);
+    assert_true(pt_process_stat_of_thread(getpid(), getpid(), &stat));
+    assert_false(pt_process_stat_of(0, &stat));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_memory_read_before_exec_was_the_parents, scene_begin, scene_end),
         cmocka_unit_test_setup_teardown(test_memory_read_before_the_end_was_the_parents, scene_begin, scene_end),
+        cmocka_unit_test(test_a_name_may_hold_what_ends_it),
+        cmocka_unit_test(test_a_line_that_is_cut_says_nothing_or_less),
+        cmocka_unit_test(test_what_the_kernel_says_of_us),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,6 @@
 #include "util/auto.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "util/living_thread.h"
 #include "util/small_file.h"
 
 /* ---- /proc ---- */

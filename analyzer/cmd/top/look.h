@@ -7,7 +7,7 @@
 
 #include "facts/call_class.h"
 #include "profile/open.h"
-#include "sampler/process_stat.h"
+#include "util/process_stat.h"
 #include "util/map.h"
 
 /* What time went to, of all threads together. */
