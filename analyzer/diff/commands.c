@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "facts/wait_kind.h"
 #include "profile/views.h"
 #include "report/run_document.h"
 #include "phrases.h"
@@ -99,7 +100,7 @@ static const char *place_of(const struct pt_stage_pair *pair, const struct pt_ch
     {
         const char *reason = pt_member_text(place, "reason");
         const double seconds = pt_member_number(place, "total_s");
-        if (!reason || strcmp(reason, "Child wait") != 0 || !isfinite(seconds))
+        if (!reason || strcmp(reason, pt_time_parts[PT_PART_child_wait].label) != 0 || !isfinite(seconds))
             continue;
         const double off = distance(others, place, seconds, by);
         if (off < least) {

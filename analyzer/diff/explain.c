@@ -10,20 +10,17 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "facts/wait_kind.h"
 #include "report/run_document.h"
 #include "util/auto.h"
 #include "beside_wall.h"
 #include "commands.h"
 #include "phrases.h"
 
-static const struct {
-    const char *key, *label;
-} parts[] = {
-#define PART(id, label) {#id "_s", label},
-#include "facts/time_parts.def"
-#undef PART
-};
-enum { N_PARTS = sizeof parts / sizeof *parts };
+static const char *label_of(enum pt_time_part part)
+{
+    return pt_time_parts[part].label;
+}
 
 static double wall_of(const cJSON *stage)
 {
@@ -56,40 +53,41 @@ static bool has_reason(const struct pt_change *change, const char *reason)
 /* What a worker does itself, and neither waits for another thread nor for work. */
 static bool is_work(const struct pt_change *change, const char *unused)
 {
-    static const char *const works[] = {"File read", "File write", "File metadata", "Network", "Sleep", "Page faults"};
+    static const enum pt_time_part works[] = {PT_PART_file_read, PT_PART_file_write, PT_PART_file_meta,
+                                              PT_PART_network,   PT_PART_sleep,      PT_PART_page_fault};
     (void)unused;
     for (size_t i = 0; i < sizeof works / sizeof *works; i++)
-        if (has_reason(change, works[i]))
+        if (has_reason(change, label_of(works[i])))
             return true;
     return false;
 }
 
 /* The largest change may be of a call that has nothing to do with it. */
-static bool is_of_part(const struct pt_change *call, const char *part)
+static bool is_of_part(const struct pt_change *call, const char *label)
 {
     const char *own = pt_part_of_call(call->label);
-    return own && !strcmp(own, part);
+    return own && !strcmp(own, label);
 }
 
-static bool is_computing(const char *part)
+static bool is_computing(enum pt_time_part part)
 {
-    return !strcmp(part, "Python") || !strcmp(part, "Native") || !strcmp(part, "Computing") ||
-           !strcmp(part, "Heap (est.)") || !strcmp(part, "Page faults") || !strcmp(part, "GIL");
+    return part == PT_PART_python || part == PT_PART_native || part == PT_PART_computing || part == PT_PART_heap ||
+           part == PT_PART_page_fault || part == PT_PART_gil_wait;
 }
 
 /* Of processes and threads that the program made to work for it. */
-static bool is_of_workers(const char *part)
+static bool is_of_workers(enum pt_time_part part)
 {
-    return !strcmp(part, "Data wait") || !strcmp(part, "Own workers");
+    return part == PT_PART_data_wait || part == PT_PART_workers;
 }
 
-static bool is_of_others(const char *part)
+static bool is_of_others(enum pt_time_part part)
 {
-    return is_of_workers(part) || !strcmp(part, "Child wait") || !strcmp(part, "Locks") || !strcmp(part, "Idle");
+    return is_of_workers(part) || part == PT_PART_child_wait || part == PT_PART_lock || part == PT_PART_idle;
 }
 
 /* What leads from a part of the time to what it is spent in. */
-static const char *words_before(const char *part)
+static const char *words_before(enum pt_time_part part)
 {
     return is_of_workers(part) ? ": it waits for workers, whose " : is_of_others(part) ? ": it waits for " : " in ";
 }
@@ -118,12 +116,12 @@ static void put_command(struct pt_str *out, const struct pt_stage_pair *pair, co
 }
 
 /* A place where calls are made, in this process or in one that it waits for. */
-static void put_work(struct pt_str *out, const struct pt_stage_pair *pair, const char *part,
+static void put_work(struct pt_str *out, const struct pt_stage_pair *pair, enum pt_time_part part,
                      const struct pt_change *place, double direction, struct told *told)
 {
-    const bool waits_itself = place && has_reason(place, part);
+    const bool waits_itself = place && has_reason(place, label_of(part));
     const struct pt_change *call =
-        pt_change_largest(pair, PT_DIFF_calls, direction, is_of_part, place ? place->apart : part);
+        pt_change_largest(pair, PT_DIFF_calls, direction, is_of_part, place ? place->apart : label_of(part));
     const struct pt_change *file = pt_change_largest(pair, PT_DIFF_files, direction, NULL, NULL);
     if (place || file)
         pt_str_add(out, waits_itself ? " in " : words_before(part));
@@ -131,7 +129,7 @@ static void put_work(struct pt_str *out, const struct pt_stage_pair *pair, const
         pt_put_place(out, place);
     else if (file)
         pt_str_add(out, file->label);
-    if (waits_itself && !strcmp(part, "Child wait")) {
+    if (waits_itself && part == PT_PART_child_wait) {
         put_command(out, pair, pt_change_largest(pair, PT_DIFF_commands, direction, NULL, NULL), true, told);
         return;
     }
@@ -159,30 +157,30 @@ static bool is_same_function(const struct pt_change *a, const struct pt_change *
 
 /* Where the program itself stands while others work is told where nobody knows what they do; of a command that it runs
  * also where that is not most of it. */
-static const struct pt_change *place_of_wait(const struct pt_stage_pair *pair, const char *part, double by,
+static const struct pt_change *place_of_wait(const struct pt_stage_pair *pair, enum pt_time_part part, double by,
                                              const struct candidates *found)
 {
-    const struct pt_change *own = pt_change_largest(pair, PT_DIFF_places, by > 0 ? 1 : -1, has_reason, part);
+    const struct pt_change *own = pt_change_largest(pair, PT_DIFF_places, by > 0 ? 1 : -1, has_reason, label_of(part));
     const double known = fmax(fabs(seconds_of(found->function)), fabs(seconds_of(found->place)));
     const bool is_enough = fabs(seconds_of(own)) >= 0.2 * fabs(by);
-    return is_enough && known < (strcmp(part, "Child wait") ? 0.1 : 0.5) * fabs(by) ? own : NULL;
+    return is_enough && known < (part == PT_PART_child_wait ? 0.5 : 0.1) * fabs(by) ? own : NULL;
 }
 
 /* The part Python is in no native code, where there are samples of Python. */
-static const struct pt_change *function_of(const struct pt_stage_pair *pair, const char *part, double direction)
+static const struct pt_change *function_of(const struct pt_stage_pair *pair, enum pt_time_part part, double direction)
 {
     const struct pt_change *python = pt_change_largest(pair, PT_DIFF_python, direction, NULL, NULL);
-    return python && !strcmp(part, "Python") ? python : pt_change_of_function(pair, direction);
+    return python && part == PT_PART_python ? python : pt_change_of_function(pair, direction);
 }
 
-static struct candidates candidates_for(const struct pt_stage_pair *pair, const char *part, double by)
+static struct candidates candidates_for(const struct pt_stage_pair *pair, enum pt_time_part part, double by)
 {
     const bool of_others = is_of_others(part);
     /* Workers wait for a CPU, too, and that is in nobody's functions. */
     const double direction = by > 0 ? 1 : -1, enough = (is_of_workers(part) ? 0.1 : 0.2) * fabs(by);
     const struct pt_change *function = function_of(pair, part, direction);
     const struct pt_change *place =
-        pt_change_largest(pair, PT_DIFF_places, direction, of_others ? is_work : has_reason, part);
+        pt_change_largest(pair, PT_DIFF_places, direction, of_others ? is_work : has_reason, label_of(part));
     struct candidates found = {.function = is_computing(part) || of_others ? function : NULL, .place = place};
     const struct pt_change *own = of_others ? place_of_wait(pair, part, by, &found) : NULL;
     if (own)
@@ -203,13 +201,13 @@ static struct candidates candidates_for(const struct pt_stage_pair *pair, const 
 }
 
 /* What the time of a part went into; nothing where nothing is known, or where it is told already. */
-static void put_cause(struct pt_str *out, const struct pt_stage_pair *pair, const char *part, double by,
+static void put_cause(struct pt_str *out, const struct pt_stage_pair *pair, enum pt_time_part part, double by,
                       struct told *told)
 {
     const struct candidates found = candidates_for(pair, part, by);
     const struct pt_change *cause = found.function ? found.function : found.place;
     const bool of_others = is_of_others(part),
-               is_of_calls = !of_others && !is_computing(part) && strcmp(part, "Runnable") != 0;
+               is_of_calls = !of_others && !is_computing(part) && part != PT_PART_runnable;
     if (found.function && told->cause != cause)
         pt_put_function(out, words_before(part), found.function, is_of_workers(part) ? "" : ", which");
     else if (found.place || is_of_calls)
@@ -226,47 +224,47 @@ bool pt_stage_pair_splits_computing(const struct pt_stage_pair *pair)
     double parts_s = 0;
     for (int side = 0; side < PT_DIFF__SIDES; side++) {
         const cJSON *time = cJSON_GetObjectItemCaseSensitive(pair->of[side], "time");
-        parts_s += pt_member_number(time, "python_s") + pt_member_number(time, "native_s");
+        parts_s += pt_member_number(time, pt_time_parts[PT_PART_python].key) +
+                   pt_member_number(time, pt_time_parts[PT_PART_native].key);
     }
     return isfinite(parts_s);
 }
 
 /* What explains nothing: the rest, and what other parts say. */
-static bool is_passed_over(const struct pt_stage_pair *pair, const char *key)
+static bool is_passed_over(const struct pt_stage_pair *pair, enum pt_time_part part)
 {
-    return !strcmp(key, "unattributed_s") || (!strcmp(key, "computing_s") && pt_stage_pair_splits_computing(pair));
+    return part == PT_PART_unattributed || (part == PT_PART_computing && pt_stage_pair_splits_computing(pair));
 }
 
 /* B - A of each part; 0 where it is not known in both, or explains nothing. */
-static void differences(const struct pt_stage_pair *pair, double by[N_PARTS])
+static void differences(const struct pt_stage_pair *pair, double by[PT_PART__COUNT])
 {
     const cJSON *a = cJSON_GetObjectItemCaseSensitive(pair->of[PT_DIFF_A], "time");
     const cJSON *b = cJSON_GetObjectItemCaseSensitive(pair->of[PT_DIFF_B], "time");
-    for (int i = 0; i < N_PARTS; i++) {
-        by[i] = pt_member_number(b, parts[i].key) - pt_member_number(a, parts[i].key);
-        if (is_passed_over(pair, parts[i].key) || !isfinite(by[i]))
-            by[i] = 0;
+    for (enum pt_time_part part = 0; part < PT_PART__COUNT; part++) {
+        const char *key = pt_time_parts[part].key;
+        by[part] = pt_member_number(b, key) - pt_member_number(a, key);
+        if (is_passed_over(pair, part) || !isfinite(by[part]))
+            by[part] = 0;
     }
 }
 
 /* The part that went the stage's way farthest, if it is a quarter of what is not waiting for a CPU. That wait comes
- * last: other programs cause it, and it grows with a stage that runs longer for reasons of its own. */
-static int largest_part(const double by[N_PARTS], double all)
+ * last: other programs cause it, and it grows with a stage that runs longer for reasons of its own.
+ * PT_PART__COUNT = none did. */
+static enum pt_time_part largest_part(const double by[PT_PART__COUNT], double all)
 {
     const double direction = all > 0 ? 1 : -1;
-    int best = -1, runnable = -1;
-    for (int i = 0; i < N_PARTS && runnable < 0; i++)
-        if (!strcmp(parts[i].key, "runnable_s"))
-            runnable = i;
-    const double waited = fmin(fmax(by[runnable] * direction, 0), fabs(all)), own = fabs(all) - waited;
-    for (int i = 0; i < N_PARTS; i++)
-        if (i != runnable && by[i] * direction > 0 && by[i] * direction >= 0.25 * own &&
-            (best < 0 || by[i] * direction > by[best] * direction))
+    enum pt_time_part best = PT_PART__COUNT;
+    const double waited = fmin(fmax(by[PT_PART_runnable] * direction, 0), fabs(all)), own = fabs(all) - waited;
+    for (enum pt_time_part i = 0; i < PT_PART__COUNT; i++)
+        if (i != PT_PART_runnable && by[i] * direction > 0 && by[i] * direction >= 0.25 * own &&
+            (best == PT_PART__COUNT || by[i] * direction > by[best] * direction))
             best = i;
     /* The whole is waiting, but for a rest that explains nothing. */
-    if (best >= 0 && by[best] * direction >= 0.05 * fabs(all))
+    if (best < PT_PART__COUNT && by[best] * direction >= 0.05 * fabs(all))
         return best;
-    return waited >= 0.25 * fabs(all) ? runnable : -1;
+    return waited >= 0.25 * fabs(all) ? PT_PART_runnable : PT_PART__COUNT;
 }
 
 /* An epoch has parts of its own. */
@@ -283,17 +281,17 @@ static void put_part_of_epoch(struct pt_str *out, const struct pt_stage_pair *pa
 static struct told put_parts(struct pt_str *out, const struct pt_stage_pair *pair, double all)
 {
     struct told told = {0};
-    double by[N_PARTS];
+    double by[PT_PART__COUNT];
     put_part_of_epoch(out, pair, all);
     differences(pair, by);
     for (int n = 0; n < 2; n++) {
-        const int part = largest_part(by, all);
-        if (part < 0)
+        const enum pt_time_part part = largest_part(by, all);
+        if (part == PT_PART__COUNT)
             break;
         pt_str_add(out, n ? ", and " : ": ");
         pt_put_difference(out, by[part]);
-        pt_str_printf(out, " %s", parts[part].label);
-        put_cause(out, pair, parts[part].label, by[part], &told);
+        pt_str_printf(out, " %s", label_of(part));
+        put_cause(out, pair, part, by[part], &told);
         by[part] = 0;
     }
     return told;
@@ -304,7 +302,8 @@ double pt_stage_pair_own_seconds(const struct pt_stage_pair *pair)
     const cJSON *a = cJSON_GetObjectItemCaseSensitive(pair->of[PT_DIFF_A], "time");
     const cJSON *b = cJSON_GetObjectItemCaseSensitive(pair->of[PT_DIFF_B], "time");
     const double all = pt_stage_pair_seconds(pair);
-    const double waited = pt_member_number(b, "runnable_s") - pt_member_number(a, "runnable_s");
+    const char *key = pt_time_parts[PT_PART_runnable].key;
+    const double waited = pt_member_number(b, key) - pt_member_number(a, key);
     if (!isfinite(waited) || waited * all <= 0)
         return all;
     return fabs(waited) < fabs(all) ? all - waited : 0;
