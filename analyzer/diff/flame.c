@@ -84,18 +84,6 @@ static void take(struct calls *calls, const cJSON *stage, enum pt_diff_side side
     }
 }
 
-static enum pt_flame_kind kind_of(const char *kind)
-{
-    static const char *const names[PT_FLAME__KINDS] = {[PT_FLAME_PYTHON] = "python",
-                                                       [PT_FLAME_NATIVE] = "native",
-                                                       [PT_FLAME_KERNEL] = "kernel",
-                                                       [PT_FLAME_OTHER] = "other"};
-    for (enum pt_flame_kind i = 0; kind && i < PT_FLAME__KINDS; i++)
-        if (names[i] && !strcmp(kind, names[i]))
-            return i;
-    return PT_FLAME_THREAD;
-}
-
 static int by_width(const void *a, const void *b, void *calls)
 {
     const struct call *x = &((const struct calls *)calls)->items[*(const size_t *)a];
@@ -113,7 +101,7 @@ static void draw(struct pt_doc *doc, struct pt_flame *flame, struct calls *calls
     size_t n = 0;
     flame->frames[flame->n++] = (struct pt_flame_frame){.function = pt_doc_text(doc, call->function),
                                                         .module = pt_doc_text(doc, call->module),
-                                                        .kind = kind_of(call->kind),
+                                                        .kind = pt_flame_kind_of(call->kind),
                                                         .depth = call->depth,
                                                         .folded = call->folded,
                                                         .start_s = start_s,

@@ -48,14 +48,7 @@ static const char *file_name(const struct pt_build *b, pt_u32 stage)
 
 static enum pt_flame_kind kind_of(struct pt_value value)
 {
-    static const char *const names[] = {[PT_FLAME_PYTHON] = "python",
-                                        [PT_FLAME_NATIVE] = "native",
-                                        [PT_FLAME_KERNEL] = "kernel",
-                                        [PT_FLAME_OTHER] = "other"};
-    for (enum pt_flame_kind kind = 0; kind < PT_FLAME__KINDS; kind++)
-        if (value.type == PT_VALUE_TEXT && names[kind] && !strcmp(value.text, names[kind]))
-            return kind;
-    return PT_FLAME_THREAD;
+    return pt_flame_kind_of(value.type == PT_VALUE_TEXT ? value.text : NULL);
 }
 
 /* Children lie side by side below their caller, from its left edge; the rest at the right is its self time and that

@@ -23,6 +23,22 @@ struct owned {
     } tables;
 };
 
+const struct pt_flame_kind_row pt_flame_kinds[PT_FLAME__KINDS] = {
+    [PT_FLAME_THREAD] = {NULL, "thread", "threads of this name"},
+    [PT_FLAME_PYTHON] = {"python", "Python", "the Python interpreter"},
+    [PT_FLAME_NATIVE] = {"native", "native", "native code"},
+    [PT_FLAME_KERNEL] = {"kernel", "kernel", "the kernel"},
+    [PT_FLAME_OTHER] = {"other", "other", "in no known file"},
+};
+
+enum pt_flame_kind pt_flame_kind_of(const char *key)
+{
+    for (enum pt_flame_kind kind = 0; key && kind < PT_FLAME__KINDS; kind++)
+        if (pt_flame_kinds[kind].key && !strcmp(pt_flame_kinds[kind].key, key))
+            return kind;
+    return PT_FLAME_THREAD;
+}
+
 struct pt_doc *pt_doc_new(void)
 {
     struct owned *owned = pt_calloc(1, sizeof *owned);

@@ -98,6 +98,14 @@ enum pt_flame_kind {
     PT_FLAME__KINDS
 };
 
+struct pt_flame_kind_row {
+    const char *key;                 /* as tables have it; NULL = in none */
+    const char *label, *description; /* for people */
+};
+extern const struct pt_flame_kind_row pt_flame_kinds[PT_FLAME__KINDS];
+/* PT_FLAME_THREAD for NULL, and for what is not known. */
+enum pt_flame_kind pt_flame_kind_of(const char *key);
+
 struct pt_flame_frame {
     const char *function; /* hostile */
     const char *module;   /* NULL = none */

@@ -23,14 +23,6 @@ enum {
     PIXELS_PER_CHARACTER = 5,
 };
 
-static const struct {
-    const char *label, *description;
-} kinds[PT_FLAME__KINDS] = {
-    [PT_FLAME_THREAD] = {"thread", "threads of this name"}, [PT_FLAME_PYTHON] = {"Python", "the Python interpreter"},
-    [PT_FLAME_NATIVE] = {"native", "native code"},          [PT_FLAME_KERNEL] = {"kernel", "the kernel"},
-    [PT_FLAME_OTHER] = {"other", "in no known file"},
-};
-
 static struct pt_fmt duration(double s)
 {
     return pt_fmt_duration((int64_t)llround((s < 1e9 ? s : 1e9) * 1e9));
@@ -84,7 +76,7 @@ static void put_tooltip(struct pt_str *out, const struct pt_flame *flame, const 
     if (frame->folded)
         pt_str_printf(out, "\n%u functions that call one after the other", frame->folded + 1);
     if (frame->depth)
-        pt_str_printf(out, "\n%s", kinds[frame->kind].description);
+        pt_str_printf(out, "\n%s", pt_flame_kinds[frame->kind].description);
     if (frame->module) {
         pt_str_add(out, ": ");
         pt_sanitize_html(out, frame->module);
@@ -166,7 +158,7 @@ void pt_svg_flame_legend(struct pt_str *out, const struct pt_flame *flame)
         return;
     for (enum pt_flame_kind kind = 0; kind < PT_FLAME__KINDS; kind++)
         if (has_kind(flame, kind))
-            put_swatch(out, (const char[]){'f', (char)('0' + (int)kind), 0}, kinds[kind].label);
+            put_swatch(out, (const char[]){'f', (char)('0' + (int)kind), 0}, pt_flame_kinds[kind].label);
 }
 
 void pt_svg_flame(struct pt_str *out, const struct pt_flame *flame)
@@ -193,7 +185,7 @@ void pt_svg_flame_file(struct pt_str *out, const struct pt_flame *flame)
         pt_str_printf(out,
                       "<rect class=\"f%d\" x=\"%d\" y=\"26\" width=\"12\" height=\"12\"/><text x=\"%d\" "
                       "y=\"36\">%s</text>",
-                      (int)kind, x, x + 16, kinds[kind].label);
+                      (int)kind, x, x + 16, pt_flame_kinds[kind].label);
         x += LEGEND_STEP;
     }
     PT_AUTO(pt_str_fini) struct pt_str place = {0};
