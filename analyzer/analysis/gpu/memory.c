@@ -13,15 +13,9 @@
 #include <string.h>
 
 #include "proftrace/payloads.h"
+#include "model/cuda_kinds.h"
 #include "model/window.h"
 #include "levels.h"
-
-static const char *kind_name(pt_u32 kind)
-{
-    static const char *const kinds[] = {"unknown", "pageable", "pinned",        "device",
-                                        "array",   "managed",  "device static", "managed static"};
-    return kinds[kind < sizeof kinds / sizeof *kinds ? kind : 0];
-}
 
 /* The fields of a place: "0/3/0x7f10" is pool 0x7f10, memory of kind 3, on device 0. */
 struct place {
@@ -45,8 +39,8 @@ static struct place place_of(struct pt_gpu *gpu, const struct pt_event *e)
     place.is_on_device = place.is_known && (kind == PT_CUDA_MEMORY_DEVICE || kind == PT_CUDA_MEMORY_ARRAY ||
                                             kind == PT_CUDA_MEMORY_DEVICE_STATIC);
     place.pool = place.is_known && *rest == '/' ? pt_gpu_text(gpu, rest + 1) : NULL;
-    snprintf(text, sizeof text, "%u/%s%s", device->number, place.is_known ? kind_name((pt_u32)kind) : "",
-             place.is_known ? rest : kind_at);
+    snprintf(text, sizeof text, "%u/%s%s", device->number,
+             place.is_known ? pt_cuda_memory_kind((pt_u32)kind)->name : "", place.is_known ? rest : kind_at);
     place.text = pt_gpu_text(gpu, text);
     place.text = place.text ? place.text : "(unknown)";
     return place;
@@ -229,7 +223,7 @@ void pt_gpu_memory_wrapped(struct pt_gpu *gpu, const struct pt_event *e)
     const pt_u64 key = pt_hash_pair(call->addr, e->process->index) | 1;
     struct pt_heap_block *block = pt_block_find(&gpu->memory->blocks, key);
     if (block) {
-        change_place(gpu, e, kind_name(block->owner), -(pt_i64)block->size_bytes, true, &holding);
+        change_place(gpu, e, pt_cuda_memory_kind(block->owner)->name, -(pt_i64)block->size_bytes, true, &holding);
         pt_block_remove(&gpu->memory->blocks, block);
     }
     block = e->tag & RELEASE ? NULL : pt_block_insert(&gpu->memory->blocks, key);
@@ -237,7 +231,7 @@ void pt_gpu_memory_wrapped(struct pt_gpu *gpu, const struct pt_event *e)
         return;
     block->size_bytes = (pt_u64)call->size_kib << 10;
     block->owner = kind;
-    change_place(gpu, e, kind_name(kind), (pt_i64)block->size_bytes, false, &holding);
+    change_place(gpu, e, pt_cuda_memory_kind(kind)->name, (pt_i64)block->size_bytes, false, &holding);
 }
 
 /* ---- end ---- */

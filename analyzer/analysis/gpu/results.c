@@ -94,7 +94,6 @@ static bool is_pageable(const struct pt_gpu_copies *copies)
 
 static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
 {
-    enum { TO_HOST = 2 }; /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
     double calls = 0, bytes = 0, bytes_to_host = 0, device_ns = 0, api_ns = 0;
     for (size_t i = 0; i < gpu->copies.n; i++) {
         const struct pt_gpu_copies *copies = gpu->copies.items[i];
@@ -102,7 +101,7 @@ static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
             continue;
         calls += (double)copies->durations.count;
         bytes += (double)copies->bytes;
-        bytes_to_host += (copies->kinds >> 16 & 0xff) == TO_HOST ? (double)copies->bytes : 0;
+        bytes_to_host += (copies->kinds >> 16 & 0xff) == PT_CUDA_COPY_DTOH ? (double)copies->bytes : 0;
         device_ns += (double)copies->durations.sum;
         api_ns += (double)copies->api_ns;
     }

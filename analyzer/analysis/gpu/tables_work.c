@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/cuda_kinds.h"
 #include "profile/process_name.h"
 #include "symbols/demangle.h"
 #include "util/auto.h"
@@ -167,17 +168,12 @@ static int by_copy_time(const void *a, const void *b)
 
 static const char *kind_of(const struct pt_gpu_copies *copies)
 {
-    static const char *const kinds[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                        "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
-    const pt_u32 kind = copies->kinds >> 16 & 0xff;
-    return copies->kinds & PT_GPU_IS_SET ? "set" : kinds[kind < sizeof kinds / sizeof *kinds ? kind : 0];
+    return copies->kinds & PT_GPU_IS_SET ? "set" : pt_cuda_copy_kind(copies->kinds >> 16 & 0xff)->name;
 }
 
 static const char *memory_of(pt_u32 kind)
 {
-    static const char *const kinds[] = {"unknown", "pageable", "pinned",        "device",
-                                        "array",   "managed",  "device static", "managed static"};
-    return kinds[kind < sizeof kinds / sizeof *kinds ? kind : 0];
+    return pt_cuda_memory_kind(kind)->name;
 }
 
 static struct pt_value is_pageable(const struct pt_gpu_copies *copies)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "proftrace/payloads.h"
+#include "model/cuda_kinds.h"
 #include "gpu_names.h"
 #include "show.h"
 
@@ -59,7 +60,7 @@ static struct memory *memory_of(struct pt_timeline_gpu_counters *counters, pt_u3
                                                    .key = key,
                                                    .unit = PT_TIMELINE_UNIT_BYTES};
     pt_timeline_show_series(&memory->series, &memory->counter, POINTS);
-    snprintf(memory->name, sizeof memory->name, "GPU %u memory (%s)", device, pt_gpu_memory_name(kind));
+    snprintf(memory->name, sizeof memory->name, "GPU %u memory (%s)", device, pt_cuda_memory_kind(kind)->torch);
     *known = *same = (uintptr_t)memory;
     return memory;
 }

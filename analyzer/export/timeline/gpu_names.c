@@ -8,30 +8,21 @@
 
 #include "proftrace/cuda.h"
 #include "proftrace/payloads.h"
+#include "model/cuda_kinds.h"
 #include "symbols/demangle.h"
 #include "util/auto.h"
 #include "util/mem.h"
 
-const char *pt_gpu_memory_name(pt_u32 kind)
-{
-    static const char *const names[] = {"Unknown", "Pageable", "Pinned",        "Device",
-                                        "Array",   "Managed",  "Device Static", "Managed Static"};
-    return kind < sizeof names / sizeof *names ? names[kind] : "Unknown";
-}
-
 void pt_gpu_copy_name(char name[PT_GPU_NAME_BYTES], pt_u32 kinds)
 {
-    static const char *const copies[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                         "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
     const pt_u32 copy = kinds >> 16 & 0xff, from = kinds >> 8 & 0x7f, to = kinds & 0x7f;
-    snprintf(name, PT_GPU_NAME_BYTES, "Memcpy %s (%s -> %s)",
-             copy < sizeof copies / sizeof *copies ? copies[copy] : copies[0], pt_gpu_memory_name(from),
-             pt_gpu_memory_name(to));
+    snprintf(name, PT_GPU_NAME_BYTES, "Memcpy %s (%s -> %s)", pt_cuda_copy_kind(copy)->torch,
+             pt_cuda_memory_kind(from)->torch, pt_cuda_memory_kind(to)->torch);
 }
 
 void pt_gpu_set_name(char name[PT_GPU_NAME_BYTES], pt_u32 kinds)
 {
-    snprintf(name, PT_GPU_NAME_BYTES, "Memset (%s)", pt_gpu_memory_name(kinds & 0x7f));
+    snprintf(name, PT_GPU_NAME_BYTES, "Memset (%s)", pt_cuda_memory_kind(kinds & 0x7f)->torch);
 }
 
 const char *pt_gpu_sync_name(pt_i32 kind)

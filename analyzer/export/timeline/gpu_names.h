@@ -23,8 +23,6 @@ const char *pt_gpu_kernel_name(struct pt_map *known, const struct pt_process *pr
 /* The call that launched it, where only wrappers saw it: "launch gemm(float*)". */
 const char *pt_gpu_launch_name(struct pt_map *known, const struct pt_process *process, pt_u32 id);
 void pt_gpu_kernel_names_free(struct pt_map *known);
-/* A kind of memory: "Pageable". */
-const char *pt_gpu_memory_name(pt_u32 kind);
 
 /* "device/context/stream": 0 where a number is missing; a stream of -1 = none. */
 struct pt_gpu_queue {
