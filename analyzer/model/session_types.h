@@ -143,6 +143,14 @@ static inline bool pt_process_lacks_counters(const struct pt_process *process)
     return process->quality.truncated && (!process->n_threads || process->quality.is_area_cut);
 }
 
+/* The program that it was before it executed others; NULL of NULL. */
+static inline const struct pt_process *pt_process_first_image(const struct pt_process *process)
+{
+    while (process && process->previous_image)
+        process = process->previous_image;
+    return process;
+}
+
 /* Why the counters of its heap say nothing; NULL = they do. */
 static inline const char *pt_process_why_no_heap(const struct pt_process *process)
 {

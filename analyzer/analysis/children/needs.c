@@ -17,25 +17,18 @@
 
 enum { MOST_FILES = 65536 };
 
-static const struct pt_process *first_image(const struct pt_process *process)
-{
-    while (process && process->previous_image)
-        process = process->previous_image;
-    return process;
-}
-
 static const struct pt_process *starter_of(const struct pt_process *process)
 {
-    return first_image(process->parent);
+    return pt_process_first_image(process->parent);
 }
 
 /* The child of their nearest common ancestor through which `later` descends. */
 static void note_need(struct pt_children *children, const struct pt_process *later, const struct pt_process *earlier)
 {
     const struct pt_process *by_earlier = NULL;
-    for (const struct pt_process *x = first_image(earlier); x; by_earlier = x, x = starter_of(x)) {
+    for (const struct pt_process *x = pt_process_first_image(earlier); x; by_earlier = x, x = starter_of(x)) {
         const struct pt_process *by_later = NULL;
-        for (const struct pt_process *y = first_image(later); y; by_later = y, y = starter_of(y))
+        for (const struct pt_process *y = pt_process_first_image(later); y; by_later = y, y = starter_of(y))
             if (x == y) {
                 if (by_earlier && by_later && by_earlier != by_later)
                     children->processes[by_later->index].needs_earlier = true;
@@ -66,7 +59,8 @@ static void used(struct pt_children *children, const struct pt_event *e, const c
 /* NULL: unknown, or nobody's child asks. */
 static const char *absolute(const struct pt_event *e, pt_u32 path, pt_u32 dir_path)
 {
-    return path && starter_of(first_image(e->process)) ? pt_process_absolute_path(e->process, path, dir_path) : NULL;
+    return path && starter_of(pt_process_first_image(e->process)) ? pt_process_absolute_path(e->process, path, dir_path)
+                                                                  : NULL;
 }
 
 static void opened(struct pt_children *children, const struct pt_event *e)

@@ -33,9 +33,7 @@ struct below {
 
 static pt_u32 first_image_of(const struct pt_process *process)
 {
-    while (process->previous_image)
-        process = process->previous_image;
-    return process->index;
+    return pt_process_first_image(process)->index;
 }
 
 static double queued_ns(const struct pt_children *children, const struct pt_process *process)

@@ -92,9 +92,8 @@ static void begin(void *state, struct pt_profile *profile)
 static bool is_short_command_of(const struct short_commands *all, const struct pt_process *process,
                                 const struct pt_process *script)
 {
-    while (process && process->previous_image)
-        process = process->previous_image;
-    return process && all->processes[process->index].script == script && all->processes[process->index].is_short;
+    const struct pt_process *first = pt_process_first_image(process);
+    return first && all->processes[first->index].script == script && all->processes[first->index].is_short;
 }
 
 static const struct pt_process *waited_for(const struct short_commands *all, const struct pt_event *e)

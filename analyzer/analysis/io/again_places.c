@@ -14,9 +14,7 @@ enum { MOST_AGAIN_PLACES = 200 };
 
 static const struct pt_process *starter_of(const struct pt_process *process)
 {
-    while (process->previous_image)
-        process = process->previous_image;
-    return process->parent;
+    return pt_process_first_image(process)->parent;
 }
 
 /* A command has no Python: the line says it that started the command, or the shell around it. */
