@@ -9,9 +9,6 @@
 
 #include "util/mem.h"
 
-/* More is something else: time before the first record, or after the last. */
-enum { LONGEST_SWITCH_NS = 25000 };
-
 static pt_u64 least(pt_u64 a, pt_u64 b)
 {
     return a < b ? a : b;
@@ -24,7 +21,7 @@ static pt_u64 switch_ns(const struct pt_cpu_data *data, const struct pt_cpu_on_c
     const pt_u64 switches = times->blocks + times->preemptions;
     if (times->unknown_ns || !switches || on_cpu->on_cpu_ns <= times->on_cpu_ns)
         return 0;
-    return least((on_cpu->on_cpu_ns - times->on_cpu_ns) / switches, LONGEST_SWITCH_NS);
+    return least((on_cpu->on_cpu_ns - times->on_cpu_ns) / switches, PT_CPU_LONGEST_SWITCH_NS);
 }
 
 static void move(struct pt_cpu_times *times, pt_u64 *from_ns, pt_u64 ns)

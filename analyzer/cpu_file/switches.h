@@ -13,6 +13,9 @@
 #include "util/vec.h"
 #include "cpu_data.h"
 
+/* More is something else: time before the first record, or after the last. */
+enum { PT_CPU_LONGEST_SWITCH_NS = 25000 };
+
 struct pt_cpu_on_cpu_list {
     PT_VEC(struct pt_cpu_on_cpu);
 };

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cpu_file/switches.h"
 #include "util/mem.h"
 #include "util/whole.h"
 #include "cpu_code.h"
@@ -278,8 +279,7 @@ static bool is_recorded_fault(const struct pt_cpu_state *state)
 /* What is not recorded one by one includes the time of switches, which is on the CPU: see cpu_file/switches.h. */
 static double share_of_switches(pt_u32 class)
 {
-    enum { LONGEST_SWITCH_NS = 25000 };
-    return fmin(LONGEST_SWITCH_NS / (1.5 * 1024 * (double)(1u << class)), 1);
+    return fmin(PT_CPU_LONGEST_SWITCH_NS / (1.5 * 1024 * (double)(1u << class)), 1);
 }
 
 void pt_cpu_unrecorded(const struct pt_cpu_timeline *timeline, pt_u32 thread, struct pt_cpu_unrecorded *ret_unrecorded)

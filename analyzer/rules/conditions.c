@@ -221,3 +221,9 @@ double pt_stretch_of(const struct pt_profile *profile, const struct pt_finding *
             : NAN;
     return stretch > 1 ? stretch : 1;
 }
+
+bool pt_steps_wait_for_data(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    enum { LEAST_PERCENT = 20 };
+    return pt_finding_number(finding, &profile->metrics, "training.waits_percent") >= LEAST_PERCENT;
+}

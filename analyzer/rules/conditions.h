@@ -13,6 +13,9 @@ bool pt_reads_its_pages_again(const struct pt_profile *profile, const struct pt_
 /* Whether it maps files of data. If not, the pages of files that it waits for are its programs' and libraries'. */
 bool pt_maps_data(const struct pt_profile *profile, const struct pt_finding *finding);
 
+/* Whether the passes of a training wait for data for a good part of their time. */
+bool pt_steps_wait_for_data(const struct pt_profile *profile, const struct pt_finding *finding);
+
 /* What is wrong with a stage's workers: at most one thing. */
 enum pt_worker_complaint {
     PT_WORKERS_FINE,

@@ -11,7 +11,6 @@
 #include "general.h"
 #include "pickling.h"
 
-#define LEAST_DATA_PERCENT 20
 #define LEAST_LATE_PERCENT 5
 #define LEAST_IMPORTS_S 0.5
 #define LEAST_BESIDE_PERCENT 15
@@ -63,8 +62,7 @@ bool pt_rule_steps_wait_for_data(struct pt_profile *profile, pt_i64 stage, struc
 {
     struct pt_metrics *metrics = &profile->metrics;
     (void)stage;
-    if (!(pt_finding_number(finding, metrics, "training.waits_percent") >= LEAST_DATA_PERCENT) ||
-        is_told_by_workers(profile, finding))
+    if (!pt_steps_wait_for_data(profile, finding) || is_told_by_workers(profile, finding))
         return false;
     /* The first batch of each epoch is another matter: slow_first_batches. */
     finding->gain_upper_s = pt_finding_number(finding, metrics, "training.waits.cost_s");

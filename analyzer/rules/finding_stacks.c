@@ -106,15 +106,6 @@ static bool calls(const struct pt_stack *stack, pt_u32 n, const char *const *nam
     return false;
 }
 
-/* A module was looked for, or read. */
-static bool imports(const struct pt_stack *stack)
-{
-    for (pt_u32 i = 0; i < stack->n; i++)
-        if (stack->frames[i].flags & PT_FRAME_OF_PYTHON && pt_python_is_importer(stack->frames[i].file))
-            return true;
-    return false;
-}
-
 bool pt_is_in_loader(const struct pt_stack *stack)
 {
     for (pt_u32 i = 0; i < stack->n; i++)
@@ -180,7 +171,7 @@ static bool belongs(const struct pt_finding *finding, const struct pt_stack *sta
     if (finding->place_kind == PT_PLACE_FORK)
         return calls(stack, n, forks);
     if (finding->place_kind == PT_PLACE_IMPORT)
-        return imports(stack);
+        return pt_python_imports(stack->frames, stack->n);
     if (finding->place_kind == PT_PLACE_FETCH_WAIT)
         return pt_is_in_loader(stack);
     if (finding->place_kind == PT_PLACE_HAND_OVER)

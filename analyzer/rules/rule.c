@@ -127,9 +127,6 @@ static void show_place(struct pt_finding *finding)
         }
 }
 
-/* Large copies push what the steps use out of the caches; measured: nothing to a tenth of their own time. */
-#define WITH_COLD_CACHES 1.1
-
 /* Whether a program needs what it does beside its steps, nobody else knows; of what is done better in another way it is
  * known: a problem, and what those stacks have of the time is its bound. Phases have timed it from beginning to end. */
 static void judge_by_remedy(struct pt_finding *finding, double share)
@@ -138,8 +135,8 @@ static void judge_by_remedy(struct pt_finding *finding, double share)
         return;
     finding->is_observation = false;
     finding->is_wait = true;
-    finding->with_what_follows = WITH_COLD_CACHES;
-    finding->gain_upper_s = share * finding->time_s * WITH_COLD_CACHES;
+    finding->with_what_follows = PT_WITH_COLD_CACHES;
+    finding->gain_upper_s = share * finding->time_s * PT_WITH_COLD_CACHES;
     finding->time_s = 0;
 }
 

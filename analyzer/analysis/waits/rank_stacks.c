@@ -31,15 +31,6 @@ static int by_time(const void *a, const void *b)
     return x == y ? 0 : x < y ? 1 : -1;
 }
 
-/* Ranks import the same, each when it has a CPU: which takes longer with it says nothing of their work. */
-static bool imports(const struct pt_stack_frame *frames, pt_u32 n)
-{
-    for (pt_u32 i = 0; i < n; i++)
-        if (frames[i].flags & PT_FRAME_OF_PYTHON && pt_python_is_importer(frames[i].file))
-            return true;
-    return false;
-}
-
 static void keep(struct pt_profile *profile, pt_u32 stage, struct rank_sums *sums)
 {
     if (sums->n)
@@ -51,7 +42,8 @@ static void keep(struct pt_profile *profile, pt_u32 stage, struct rank_sums *sum
         const pt_u32 n = sum->place
                              ? pt_python_stack(sum->place->process, sum->place->stack, &profile->stacks.texts, frames)
                              : pt_cpu_stack(&profile->facts->views[stage], sum->frame, frames);
-        if (imports(frames, n))
+        /* Ranks import the same, each when it has a CPU: which takes longer with it says nothing of their work. */
+        if (pt_python_imports(frames, n))
             continue;
         struct pt_stack *stack = pt_stacks_add(&profile->stacks, stage, frames, n);
         kept++;

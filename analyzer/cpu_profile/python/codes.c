@@ -9,14 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proftrace/python_walk.h"
 #include "util/mem.h"
+#include "members.h"
 
 enum {
     INSTRUCTIONS_MOST = 1 << 24, /* bytes */
     CODES_MOST = 200000,
     PLACES_MOST = 1000000,
-    NO_OFFSET = 0xffff,
 };
 
 /* What tells it from another one that lies at its place later. */
@@ -38,22 +37,18 @@ struct pt_python_seen {
 
 /* ---- the layout ---- */
 
-static pt_u32 beyond(pt_u32 end, pt_u16 offset, pt_u32 n)
-{
-    return offset != NO_OFFSET && offset + n > end ? offset + n : end;
-}
-
 bool pt_python_codes_open(struct pt_python_codes *codes, pt_u32 pid, const struct pt_python_header *header,
                           const struct pt_python_codes *parent)
 {
     const struct pt_python_layout *at = &header->layout;
     *codes = (struct pt_python_codes){.pid = pid, .header = *header};
-    codes->head_bytes = beyond(0, at->object_type, 8);
-    codes->head_bytes = beyond(codes->head_bytes, at->code_name, 8);
-    codes->head_bytes = beyond(codes->head_bytes, at->code_first_line, 4);
-    codes->head_bytes = beyond(codes->head_bytes, at->code_lines, 8);
-    if (codes->head_bytes > PT_PYTHON_CODE_BYTES_MAX || at->object_type == NO_OFFSET || at->code_name == NO_OFFSET ||
-        at->code_first_line == NO_OFFSET || at->code_lines == NO_OFFSET)
+    codes->head_bytes = pt_python_bytes_with(0, at->object_type, 8);
+    codes->head_bytes = pt_python_bytes_with(codes->head_bytes, at->code_name, 8);
+    codes->head_bytes = pt_python_bytes_with(codes->head_bytes, at->code_first_line, 4);
+    codes->head_bytes = pt_python_bytes_with(codes->head_bytes, at->code_lines, 8);
+    if (codes->head_bytes > PT_PYTHON_CODE_BYTES_MAX || !pt_python_has_member(at->object_type) ||
+        !pt_python_has_member(at->code_name) || !pt_python_has_member(at->code_first_line) ||
+        !pt_python_has_member(at->code_lines))
         return false;
     codes->seen = parent ? parent->seen : pt_calloc(1, sizeof *codes->seen);
     codes->seen->n_users++;
@@ -74,21 +69,15 @@ void pt_python_codes_close(struct pt_python_codes *codes)
 
 /* ---- code ---- */
 
-static pt_u64 word_at(const pt_u8 *bytes, pt_u16 offset)
-{
-    pt_u64 word;
-    memcpy(&word, bytes + offset, sizeof word);
-    return word;
-}
-
 /* NULL = it is none. */
 static const struct pt_python_code *code_at(const struct pt_python_codes *codes, pt_u64 address, const pt_u8 *head)
 {
     struct pt_python_seen *known = codes->seen;
     const struct pt_python_layout *at = &codes->header.layout;
-    if (word_at(head, at->object_type) != codes->header.code_type)
+    if (pt_python_word_at(head, at->object_type) != codes->header.code_type)
         return NULL;
-    struct pt_python_code seen = {.name = word_at(head, at->code_name), .lines = word_at(head, at->code_lines)};
+    struct pt_python_code seen = {.name = pt_python_word_at(head, at->code_name),
+                                  .lines = pt_python_word_at(head, at->code_lines)};
     memcpy(&seen.first_line, head + at->code_first_line, sizeof seen.first_line);
     struct pt_python_code *code = pt_map_pointer(&known->by_address, address);
     if (code && code->name == seen.name && code->lines == seen.lines && code->first_line == seen.first_line)
@@ -156,7 +145,7 @@ pt_u32 pt_python_code_name(const struct pt_python_codes *codes, struct pt_python
     if (!code)
         return 0;
     struct pt_python_point point = {.code = address};
-    if (instructions != NO_OFFSET)
+    if (pt_python_has_member(instructions))
         point.instruction = (pt_i64)(instruction - address - instructions);
     else /* the index of an instruction of two bytes, since 3.10 */
         point.instruction = (pt_i64)(pt_i32)instruction * (codes->header.version >= 0x030a0000 ? 2 : 1);

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "util/clock.h"
+#include "members.h"
 
 enum {
-    NO_OFFSET = 0xffff,
     THREAD_BYTES_MAX = 1024,
     FRAME_BYTES_MAX = 256,
     THREADS_MOST = 4096,
@@ -27,28 +27,16 @@ struct frame {
     bool was_entered;
 };
 
-static pt_u64 word_at(const pt_u8 *bytes, pt_u16 offset)
-{
-    pt_u64 word;
-    memcpy(&word, bytes + offset, sizeof word);
-    return word;
-}
-
-static pt_u32 beyond(pt_u32 end, pt_u16 offset, pt_u32 n)
-{
-    return offset != NO_OFFSET && offset + n > end ? offset + n : end;
-}
-
 static pt_u32 thread_bytes(const struct pt_python_layout *at)
 {
-    const pt_u32 ids = beyond(beyond(0, at->thread_native_id, 8), at->thread_pthread_id, 8);
-    return beyond(beyond(ids, at->thread_next, 8), at->thread_frame, 8);
+    const pt_u32 ids = pt_python_bytes_with(pt_python_bytes_with(0, at->thread_native_id, 8), at->thread_pthread_id, 8);
+    return pt_python_bytes_with(pt_python_bytes_with(ids, at->thread_next, 8), at->thread_frame, 8);
 }
 
 static pt_u32 frame_bytes(const struct pt_python_layout *at)
 {
-    const pt_u32 links = beyond(beyond(0, at->frame_code, 8), at->frame_previous, 8);
-    return beyond(beyond(links, at->frame_instruction, 8), at->frame_owner, 1);
+    const pt_u32 links = pt_python_bytes_with(pt_python_bytes_with(0, at->frame_code, 8), at->frame_previous, 8);
+    return pt_python_bytes_with(pt_python_bytes_with(links, at->frame_instruction, 8), at->frame_owner, 1);
 }
 
 bool pt_python_process_open(struct pt_python_process *process, pt_u32 pid, const struct pt_python_header *header,
@@ -59,10 +47,10 @@ bool pt_python_process_open(struct pt_python_process *process, pt_u32 pid, const
                              at->frame_code,          at->frame_previous, at->frame_instruction};
     *process = (struct pt_python_process){0};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (needed[i] == NO_OFFSET)
+        if (!pt_python_has_member(needed[i]))
             return false;
     return header->interpreter && thread_bytes(at) <= THREAD_BYTES_MAX && frame_bytes(at) <= FRAME_BYTES_MAX &&
-           (at->thread_native_id != NO_OFFSET || at->thread_pthread_id != NO_OFFSET) &&
+           (pt_python_has_member(at->thread_native_id) || pt_python_has_member(at->thread_pthread_id)) &&
            pt_python_codes_open(&process->codes, pid, header, parent ? &parent->codes : NULL);
 }
 
@@ -79,9 +67,10 @@ static pt_u32 tid_of(const struct pt_python_process *process, const pt_u8 *threa
 {
     const struct pt_python_layout *at = &process->codes.header.layout;
     pt_u32 tid = 0;
-    if (at->thread_native_id != NO_OFFSET)
-        return (pt_u32)word_at(thread, at->thread_native_id);
-    return pt_remote_read(process->codes.pid, word_at(thread, at->thread_pthread_id) + PTHREAD_TID, &tid, sizeof tid)
+    if (pt_python_has_member(at->thread_native_id))
+        return (pt_u32)pt_python_word_at(thread, at->thread_native_id);
+    return pt_remote_read(process->codes.pid, pt_python_word_at(thread, at->thread_pthread_id) + PTHREAD_TID, &tid,
+                          sizeof tid)
                ? tid
                : 0;
 }
@@ -97,7 +86,7 @@ static void list_threads(struct pt_python_process *process)
     errno = 0;
     if (!pt_remote_read(process->codes.pid, header->interpreter + at->interpreter_threads, &address, sizeof address))
         return;
-    for (int i = 0; address && i < THREADS_MOST; i++, address = word_at(thread, at->thread_next)) {
+    for (int i = 0; address && i < THREADS_MOST; i++, address = pt_python_word_at(thread, at->thread_next)) {
         if (!pt_remote_read(process->codes.pid, address, thread, thread_bytes(at)))
             return;
         const pt_u32 tid = tid_of(process, thread);
@@ -119,7 +108,8 @@ static bool read_thread(const struct pt_python_process *process, pt_u64 address,
 {
     const struct pt_python_layout *at = &process->codes.header.layout;
     return pt_remote_read(process->codes.pid, address, thread, thread_bytes(at)) &&
-           (at->thread_native_id == NO_OFFSET || (pt_u32)word_at(thread, at->thread_native_id) == tid);
+           (!pt_python_has_member(at->thread_native_id) ||
+            (pt_u32)pt_python_word_at(thread, at->thread_native_id) == tid);
 }
 
 /* Its PyThreadState; false = it has none. What was known may be that of a thread that is gone. */
@@ -145,7 +135,7 @@ static bool was_entered(const struct pt_python_header *header, const pt_u8 *fram
 {
     enum { V3_11 = 0x030b, V3_12 = 0x030c };
     const pt_u32 version = header->version >> 16;
-    if (header->layout.frame_owner == NO_OFFSET || header->layout.frame_owner == 0)
+    if (!pt_python_has_member(header->layout.frame_owner) || header->layout.frame_owner == 0)
         return version < V3_11;
     return version < V3_12 && frame[header->layout.frame_owner - 1] != 0;
 }
@@ -162,18 +152,18 @@ static pt_u32 walk(const struct pt_python_process *process, struct pt_remote_win
         const pt_u8 *frame = pt_remote_look(window, process->codes.pid, address, n_bytes);
         if (!frame)
             return 0;
-        const bool is_entry = at->frame_owner != NO_OFFSET && frame[at->frame_owner] >= NO_FRAME_OF_PYTHON;
+        const bool is_entry = pt_python_has_member(at->frame_owner) && frame[at->frame_owner] >= NO_FRAME_OF_PYTHON;
         pt_u32 index;
         memcpy(&index, frame + at->frame_instruction, sizeof index);
         if (!is_entry)
             ret_frames[n++] = (struct frame){
-                word_at(frame, at->frame_code) & ~(pt_u64)7,
-                at->code_instructions != NO_OFFSET ? word_at(frame, at->frame_instruction) : index,
+                pt_python_word_at(frame, at->frame_code) & ~(pt_u64)7,
+                pt_python_has_member(at->code_instructions) ? pt_python_word_at(frame, at->frame_instruction) : index,
                 was_entered(&process->codes.header, frame),
             };
         else if (n)
             ret_frames[n - 1].was_entered = true;
-        address = word_at(frame, at->frame_previous);
+        address = pt_python_word_at(frame, at->frame_previous);
     }
     *ret_is_cut = address != 0;
     return n;
@@ -190,8 +180,8 @@ static bool read_once(struct pt_python_process *process, struct pt_python_scratc
     ret_stack->n = 0;
     if (!find_thread(process, tid, thread))
         return false;
-    pt_u64 address = word_at(thread, at->thread_frame);
-    if (at->cframe_frame != NO_OFFSET && address &&
+    pt_u64 address = pt_python_word_at(thread, at->thread_frame);
+    if (pt_python_has_member(at->cframe_frame) && address &&
         !pt_remote_read(process->codes.pid, address + at->cframe_frame, &address, sizeof address))
         return false;
     const pt_u32 n = walk(process, &scratch->frames, address, frames, &ret_stack->is_cut);

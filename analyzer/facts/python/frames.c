@@ -92,6 +92,14 @@ const struct pt_stack_frame *pt_python_own_frame(const struct pt_stack_frame *fr
     return innermost;
 }
 
+bool pt_python_imports(const struct pt_stack_frame *frames, pt_u32 n)
+{
+    for (pt_u32 i = 0; i < n; i++)
+        if (frames[i].flags & PT_FRAME_OF_PYTHON && pt_python_is_importer(frames[i].file))
+            return true;
+    return false;
+}
+
 size_t pt_python_named_length(const char *function)
 {
     const char *part = strstr(function, ".<locals>.<");

@@ -24,6 +24,9 @@ static inline bool pt_python_is_importer(const char *file)
     return file && !strncmp(file, "<frozen importlib", 17);
 }
 
+/* A module was looked for, or read. */
+bool pt_python_imports(const struct pt_stack_frame *frames, pt_u32 n);
+
 /* The frames of a stack of Python, innermost first, as many as there is room for; the outermost ones are left out. A
  * library's frames are marked as serving, unless there is nothing else. */
 pt_u32 pt_python_stack(const struct pt_process *process, pt_u32 stack, struct pt_intern *texts,

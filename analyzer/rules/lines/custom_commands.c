@@ -10,8 +10,6 @@
 #include "rules/finding_stacks.h"
 #include "own_lines.h"
 
-#define LEAST_DATA_PERCENT 20 /* of the training passes */
-
 /* Of a line: what it does on a CPU, in calls that were sampled from outside, and in those that Python's places name.
  * The latter two are of the same time. */
 enum { ON_CPU, SAMPLED, PLACED, KINDS, IN_COMMANDS = KINDS };
@@ -78,9 +76,10 @@ static double waits_s(const struct pt_profile *profile, const struct pt_finding 
     const enum pt_worker_complaint complaint = pt_worker_complaint(profile, finding);
     const bool is_slow =
         complaint == PT_WORKERS_WAIT_FOR_FILES || complaint == PT_WORKERS_COMPUTE || complaint == PT_WORKERS_TOO_FEW;
-    const bool steps_wait = pt_finding_number(finding, metrics, "training.waits_percent") >= LEAST_DATA_PERCENT;
     return fmax(is_slow ? pt_finding_number_or_0(finding, metrics, "helpers.wait_s") : 0,
-                steps_wait ? pt_finding_number_or_0(finding, metrics, "training.waits.cost_s") : 0);
+                pt_steps_wait_for_data(profile, finding)
+                    ? pt_finding_number_or_0(finding, metrics, "training.waits.cost_s")
+                    : 0);
 }
 
 bool pt_rule_command_of_each_sample(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)

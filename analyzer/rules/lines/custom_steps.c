@@ -132,9 +132,6 @@ bool pt_rule_tiny_operations(struct pt_profile *profile, pt_i64 stage, struct pt
 #define MOSTLY_OWN 0.8 /* of what is behind the steps: operations on tensors are the rest */
 #define MOSTLY_BEHIND 0.5
 #define MOSTLY_LOADING 0.5
-/* Arrays push the model's data out of the caches; measured: histograms of all weights make what follows twice as long,
- * a tenth of their own time. */
-#define WITH_COLD_CACHES 1.1
 
 static bool keeps_waiting(const struct pt_own_functions *functions, const struct pt_own_function *one)
 {
@@ -266,7 +263,7 @@ static void set_bound(const struct pt_profile *profile, double function_s, const
     const double measured_s = fmax(finding->gain_upper_s, computed_s + waits_s);
     finding->gain_upper_s = measured_s;
     if (is_native) {
-        finding->gain_upper_s += (measured_s - waits_s) * (WITH_COLD_CACHES - 1);
+        finding->gain_upper_s += (measured_s - waits_s) * (PT_WITH_COLD_CACHES - 1);
         finding->with_what_follows = measured_s > 0 ? finding->gain_upper_s / measured_s : 1;
     }
     if (waits_s > computed_s) {
