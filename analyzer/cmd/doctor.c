@@ -17,16 +17,16 @@
 #include "cmd.h"
 #include "arguments/options.h"
 
-static const char *const status_names[] = {[PT_CHECK_OK] = "ok", [PT_CHECK_WARN] = "warn", [PT_CHECK_FAIL] = "fail"};
+static const char *const status_names[] = {[PT_DOCTOR_OK] = "ok", [PT_DOCTOR_WARN] = "warn", [PT_DOCTOR_FAIL] = "fail"};
 
 /* The checks one below another, never cut: half a remedy is of no use. */
-static int print_text(struct pt_doc *doc, const struct pt_checks *checks, struct pt_error *err)
+static int print_text(struct pt_doc *doc, const struct pt_doctor_checks *checks, struct pt_error *err)
 {
     const struct pt_render_options how = pt_medium_of(NULL);
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     struct pt_lines lines = {0};
     for (size_t i = 0; i < checks->n; i++) {
-        const struct pt_check *check = &checks->list[i];
+        const struct pt_doctor_check *check = &checks->list[i];
         pt_doc_line(&lines, NULL, pt_doc_format(doc, "%-5s %s", status_names[check->status], check->name), PT_SHOW_TEXT,
                     pt_text(check->detail));
         if (check->remedy[0])
@@ -42,7 +42,7 @@ struct check_row {
     struct pt_value remedy;
 };
 
-static int print_json(struct pt_doc *doc, const struct pt_checks *checks, bool can_trace, struct pt_error *err)
+static int print_json(struct pt_doc *doc, const struct pt_doctor_checks *checks, bool can_trace, struct pt_error *err)
 {
     static const struct pt_column columns[] = {
         PT_COLUMN(struct check_row, name, TEXT, "Check"),
@@ -53,7 +53,7 @@ static int print_json(struct pt_doc *doc, const struct pt_checks *checks, bool c
     struct pt_table *table;
     const struct pt_panel *panel = pt_doc_table(doc, "checks", "Checks", columns, 4, &table);
     for (size_t i = 0; i < checks->n; i++) {
-        const struct pt_check *check = &checks->list[i];
+        const struct pt_doctor_check *check = &checks->list[i];
         pt_table_add(table, &(struct check_row){
                                 .name = check->name,
                                 .status = status_names[check->status],
@@ -79,17 +79,17 @@ int pt_cmd_doctor(int argc, char **argv, struct pt_error *err)
     const int done = pt_options_parse(table, argc, argv, &args, err);
     if (done)
         return done < 0 ? -1 : 0;
-    struct pt_checks checks = {0};
-    pt_check_library(&checks);
-    pt_check_place(&checks);
-    pt_check_machine(&checks);
-    pt_check_gpu(&checks, args.n ? args.values[0] : NULL);
-    pt_check_environment(&checks);
+    struct pt_doctor_checks checks = {0};
+    pt_doctor_library(&checks);
+    pt_doctor_place(&checks);
+    pt_doctor_machine(&checks);
+    pt_doctor_gpu(&checks, args.n ? args.values[0] : NULL);
+    pt_doctor_environment(&checks);
     if (args.n)
-        pt_check_target(&checks, args.values[0]);
+        pt_doctor_target(&checks, args.values[0]);
     bool can_trace = true;
     for (size_t i = 0; i < checks.n; i++)
-        can_trace = can_trace && checks.list[i].status != PT_CHECK_FAIL;
+        can_trace = can_trace && checks.list[i].status != PT_DOCTOR_FAIL;
     PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_doc_new();
     if ((json ? print_json(doc, &checks, can_trace, err) : print_text(doc, &checks, err)) < 0)
         return -1;

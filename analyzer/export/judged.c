@@ -7,7 +7,7 @@
 #include "profile/ends.h"
 #include "profile/open.h"
 
-int pt_judged_open(struct pt_judged *judged, struct pt_session *session, pt_i64 since_ns, struct pt_error *err)
+int pt_judged_run_open(struct pt_judged_run *judged, struct pt_session *session, pt_i64 since_ns, struct pt_error *err)
 {
     if (pt_run_info_read(session->path, &judged->run, err) < 0)
         return -1;
@@ -26,19 +26,19 @@ int pt_judged_open(struct pt_judged *judged, struct pt_session *session, pt_i64 
     return 0;
 }
 
-int pt_judged_need_stage(const struct pt_judged *judged, const char *stage, struct pt_error *err)
+int pt_judged_run_need_stage(const struct pt_judged_run *judged, const char *stage, struct pt_error *err)
 {
     for (pt_u32 i = 0; i < judged->profile.stages.n; i++)
-        if (pt_judged_wants(judged, stage, i))
+        if (pt_judged_run_wants(judged, stage, i))
             return 0;
     return stage ? pt_fail_code(err, 2, "the run has no stage %s", stage) : 0;
 }
 
-void pt_judged_close(struct pt_judged *judged)
+void pt_judged_run_close(struct pt_judged_run *judged)
 {
     pt_findings_free(&judged->findings);
     pt_profile_free(&judged->profile);
     pt_run_info_free(judged->run);
     pt_arena_fini(&judged->arena);
-    *judged = (struct pt_judged){0};
+    *judged = (struct pt_judged_run){0};
 }

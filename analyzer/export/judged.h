@@ -10,7 +10,7 @@
 #include "util/arena.h"
 
 /* Zeroed = closed. */
-struct pt_judged {
+struct pt_judged_run {
     struct pt_run_info *run; /* NULL = no launcher */
     struct pt_profile profile;
     struct pt_findings findings;
@@ -18,13 +18,13 @@ struct pt_judged {
 };
 
 /* Reads all events of the last `since_ns` of the run; 0 = of all of it. Close it whatever the result. */
-int pt_judged_open(struct pt_judged *judged, struct pt_session *session, pt_i64 since_ns, struct pt_error *err);
-void pt_judged_close(struct pt_judged *judged);
+int pt_judged_run_open(struct pt_judged_run *judged, struct pt_session *session, pt_i64 since_ns, struct pt_error *err);
+void pt_judged_run_close(struct pt_judged_run *judged);
 
 /* A stage that there is not is an error: figures without it would say that all is well. */
-int pt_judged_need_stage(const struct pt_judged *judged, const char *stage, struct pt_error *err);
+int pt_judged_run_need_stage(const struct pt_judged_run *judged, const char *stage, struct pt_error *err);
 
-static inline bool pt_judged_wants(const struct pt_judged *judged, const char *stage, pt_u32 index)
+static inline bool pt_judged_run_wants(const struct pt_judged_run *judged, const char *stage, pt_u32 index)
 {
     return !stage || !strcmp(stage, judged->profile.stages.items[index].name);
 }

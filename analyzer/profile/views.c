@@ -20,7 +20,7 @@ const char *const pt_section_labels[PT_SECTION__COUNT] = {
 #define ALL SIZE_MAX
 #define ROW(place, id, name, key, label, section, most, look, by)                                                      \
     [PT_VIEW_##id] = {                                                                                                 \
-        PT_VIEW_OF_##place, #id, name, key, label, PT_SECTION_##section, most, PT_LOOK_##look, PT_STATS_##by,          \
+        PT_VIEW_OF_##place, #id, name, key, label, PT_SECTION_##section, most, PT_TABLE_##look, PT_STATS_##by,         \
     },
 
 const struct pt_table_view pt_table_views[PT_VIEW__COUNT] = {

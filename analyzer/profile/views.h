@@ -41,7 +41,7 @@ enum pt_section {
 extern const char *const pt_section_labels[PT_SECTION__COUNT];
 
 enum pt_view_place { PT_VIEW_OF_STAGE, PT_VIEW_OF_GPU, PT_VIEW_OF_DEVICE };
-enum pt_look { PT_LOOK_OPEN, PT_LOOK_FOLDED, PT_LOOK_HIDDEN };
+enum pt_table_look { PT_TABLE_OPEN, PT_TABLE_FOLDED, PT_TABLE_HIDDEN };
 enum pt_stats_by {
     PT_STATS_CALL,
     PT_STATS_FILE,
@@ -57,7 +57,7 @@ struct pt_table_view {
     const char *id, *name, *key, *label; /* see views.def */
     enum pt_section section;
     size_t most;
-    enum pt_look look;
+    enum pt_table_look look;
     enum pt_stats_by by;
 };
 extern const struct pt_table_view pt_table_views[PT_VIEW__COUNT];

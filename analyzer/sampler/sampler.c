@@ -97,7 +97,7 @@ void pt_sampler_free(struct pt_sampler *sampler)
 
 /* ---- asking the sources ---- */
 
-static void look(struct pt_sampler *sampler, struct pt_look *request)
+static void look(struct pt_sampler *sampler, struct pt_source_look *request)
 {
     forget(request->values);
     for (size_t i = 0; i < pt_n_sources; i++)
@@ -108,7 +108,7 @@ static void look(struct pt_sampler *sampler, struct pt_look *request)
 void pt_sampler_begin(struct pt_sampler *sampler)
 {
     double values[PT_RESOURCE__COUNT];
-    look(sampler, &(struct pt_look){.values = values});
+    look(sampler, &(struct pt_source_look){.values = values});
     sampler->begin_ns = pt_monotonic_ns();
 }
 
@@ -209,7 +209,7 @@ pt_u64 pt_sampler_take(struct pt_sampler *sampler, pt_u64 t_ns)
     const pt_u64 start = pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     struct pt_sample *sample = &sampler->last;
     sample->t_ns = t_ns;
-    struct pt_look request = {
+    struct pt_source_look request = {
         .values = sample->values, .interval_s = (double)(t_ns - sampler->last_ns) / 1e9, .t_ns = t_ns};
     look(sampler, &request);
     keep_totals_rising(sampler, sample->values);
@@ -236,8 +236,8 @@ static void finish_totals(struct pt_sampler *sampler)
     double values[PT_RESOURCE__COUNT];
     const pt_u64 t_ns = pt_monotonic_ns() - sampler->begin_ns;
     const pt_u64 passed_ns = t_ns > sampler->last_ns ? t_ns - sampler->last_ns : 1;
-    look(sampler,
-         &(struct pt_look){.values = values, .interval_s = (double)passed_ns / 1e9, .t_ns = t_ns, .is_last = true});
+    look(sampler, &(struct pt_source_look){
+                      .values = values, .interval_s = (double)passed_ns / 1e9, .t_ns = t_ns, .is_last = true});
     keep_totals_rising(sampler, values);
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
         if (is_total(i) && !isnan(values[i]))

@@ -19,19 +19,20 @@
 
 static int compare_pids(const void *a, const void *b)
 {
-    const struct pt_counted *x = a, *y = b;
+    const struct pt_counted_process *x = a, *y = b;
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static struct pt_counted *find(struct pt_counted *list, size_t n, pid_t pid)
+static struct pt_counted_process *find(struct pt_counted_process *list, size_t n, pid_t pid)
 {
-    const struct pt_counted key = {.pid = pid};
+    const struct pt_counted_process key = {.pid = pid};
     return n ? bsearch(&key, list, n, sizeof key, compare_pids) : NULL;
 }
 
 /* ---- one process ---- */
 
-static bool is_due(const struct pt_tree_counts *counts, const struct pt_counted *one, const struct pt_process_stat *now)
+static bool is_due(const struct pt_tree_counts *counts, const struct pt_counted_process *one,
+                   const struct pt_process_stat *now)
 {
     const pt_u32 number = counts->looks + (pt_u32)one->pid;
     if (!one->tasks.n || number % IDLE_EVERY_LOOKS == 0)
@@ -41,7 +42,8 @@ static bool is_due(const struct pt_tree_counts *counts, const struct pt_counted 
     return now->threads <= MANY_THREADS || number % MANY_THREADS_EVERY_LOOKS == 0;
 }
 
-static void look_at_one(struct pt_tree_counts *counts, struct pt_counted *one, const struct pt_process_stat *now)
+static void look_at_one(struct pt_tree_counts *counts, struct pt_counted_process *one,
+                        const struct pt_process_stat *now)
 {
     one->looked_ticks = now->own_ticks + now->children_ticks;
     const enum pt_io_answer answer = pt_process_io_read(one->pid, &one->io);
@@ -54,10 +56,11 @@ static void look_at_one(struct pt_tree_counts *counts, struct pt_counted *one, c
 
 /* The process that waited for it and has its numbers now: the parent, or the parent's parent if that has ended, too.
  * NULL = none. */
-static struct pt_counted *heir_of(struct pt_tree_counts *counts, struct pt_counted *before, size_t n_before, pid_t ppid)
+static struct pt_counted_process *heir_of(struct pt_tree_counts *counts, struct pt_counted_process *before,
+                                          size_t n_before, pid_t ppid)
 {
     for (size_t steps = 0; steps <= n_before; steps++) {
-        struct pt_counted *heir = find(counts->list, counts->n, ppid);
+        struct pt_counted_process *heir = find(counts->list, counts->n, ppid);
         if (heir)
             return heir;
         heir = find(before, n_before, ppid);
@@ -68,13 +71,14 @@ static struct pt_counted *heir_of(struct pt_tree_counts *counts, struct pt_count
     return NULL;
 }
 
-static void settle(struct pt_tree_counts *counts, struct pt_counted *before, size_t n_before, struct pt_counted *gone)
+static void settle(struct pt_tree_counts *counts, struct pt_counted_process *before, size_t n_before,
+                   struct pt_counted_process *gone)
 {
     const struct pt_task sum = pt_tasks_sum(&gone->tasks);
     counts->lost.run_queue_ns += sum.run_queue_ns;
     if (gone->is_reaped)
         return;
-    struct pt_counted *heir = heir_of(counts, before, n_before, gone->ppid);
+    struct pt_counted_process *heir = heir_of(counts, before, n_before, gone->ppid);
     if (heir && heir->is_reaped)
         return; /* known from wait4 */
     pt_u64 *voluntary = heir ? &heir->left_voluntary : &counts->lost.voluntary;
@@ -85,9 +89,10 @@ static void settle(struct pt_tree_counts *counts, struct pt_counted *before, siz
 
 /* ---- all ---- */
 
-static void add_process(struct pt_tree_counts *counts, const struct pt_tree_entry *entry, struct pt_counted *known)
+static void add_process(struct pt_tree_counts *counts, const struct pt_tree_entry *entry,
+                        struct pt_counted_process *known)
 {
-    struct pt_counted one = {.pid = entry->pid, .start_ticks = entry->now.start_ticks};
+    struct pt_counted_process one = {.pid = entry->pid, .start_ticks = entry->now.start_ticks};
     if (known && known->start_ticks == entry->now.start_ticks && !known->is_reaped) {
         one = *known;
         known->is_gone = false;
@@ -104,7 +109,7 @@ static void add_process(struct pt_tree_counts *counts, const struct pt_tree_entr
 /* The list anew, from those that are there now. */
 static void follow(struct pt_tree_counts *counts, const struct pt_tree *tree)
 {
-    struct pt_counted *before = counts->list;
+    struct pt_counted_process *before = counts->list;
     const size_t n_before = counts->n, room_before = counts->room;
     counts->list = counts->previous;
     counts->room = counts->previous_room;
@@ -141,7 +146,7 @@ void pt_tree_counts_look(struct pt_tree_counts *counts, const struct pt_tree *tr
      * for one sample, not too large for ever. */
     size_t at = 0;
     for (size_t i = 0; i < counts->n; i++) {
-        struct pt_counted *one = &counts->list[i];
+        struct pt_counted_process *one = &counts->list[i];
         while (tree->entries[at].pid < one->pid)
             at++;
         const struct pt_process_stat *now = &tree->entries[at].now;
@@ -152,7 +157,7 @@ void pt_tree_counts_look(struct pt_tree_counts *counts, const struct pt_tree *tr
 
 void pt_tree_counts_ending(struct pt_tree_counts *counts, pid_t pid)
 {
-    struct pt_counted *one = find(counts->list, counts->n, pid);
+    struct pt_counted_process *one = find(counts->list, counts->n, pid);
     counts->ending.pid = pid;
     counts->ending.is_known = pt_process_io_read(pid, &counts->ending.io) == PT_IO_READ;
     pt_u64 run_queue_ns, runs;
@@ -167,7 +172,7 @@ void pt_tree_counts_ending(struct pt_tree_counts *counts, pid_t pid)
 
 void pt_tree_counts_reaped(struct pt_tree_counts *counts, pid_t pid, const struct rusage *usage)
 {
-    struct pt_counted *one = find(counts->list, counts->n, pid);
+    struct pt_counted_process *one = find(counts->list, counts->n, pid);
     if (one)
         one->is_reaped = true;
     /* Without the file (another user's process) the blocks of wait4: each thread's rounded down. */
@@ -189,7 +194,7 @@ struct pt_tree_totals pt_tree_counts_totals(const struct pt_tree_counts *counts)
     sum.voluntary += counts->reaped_voluntary;
     sum.involuntary += counts->reaped_involuntary;
     for (size_t i = 0; i < counts->n; i++) {
-        const struct pt_counted *one = &counts->list[i];
+        const struct pt_counted_process *one = &counts->list[i];
         const struct pt_task own = pt_tasks_sum(&one->tasks);
         sum.run_queue_ns += own.run_queue_ns;
         if (one->is_reaped)

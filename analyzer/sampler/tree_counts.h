@@ -17,7 +17,7 @@
 #include "process_counts.h"
 #include "process_tree.h"
 
-struct pt_counted {
+struct pt_counted_process {
     pid_t pid, ppid;
     pt_u64 start_ticks;
     pt_u64 looked_ticks; /* its CPU time when it was read last */
@@ -28,7 +28,7 @@ struct pt_counted {
 };
 
 struct pt_tree_counts {
-    struct pt_counted *list, *previous; /* by pid */
+    struct pt_counted_process *list, *previous; /* by pid */
     size_t n, room, previous_room;
     pt_u32 looks;
     bool has_too_many_threads;

@@ -19,8 +19,8 @@
 #include "util/auto.h"
 #include "util/small_file.h"
 #include "util/str.h"
+#include "channel_ends.h"
 #include "needs.h"
-#include "peers.h"
 
 enum { PEERS_TOLD = 3, DESCRIPTORS_MOST = 256, DESCRIPTORS_TOLD = 4 };
 
@@ -127,7 +127,7 @@ static const char *at_other_end(struct pt_look *look, struct pt_look_thread *thr
     const char *verb = end == PT_END_WRITE ? "written by" : end == PT_END_READ ? "read by" : "connected to";
     struct pt_holders holders = {0};
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    const bool is_whole = pt_peers_holders(look, inode, end, &holders);
+    const bool is_whole = pt_channel_ends_holders(look, inode, end, &holders);
     const pt_u32 own = thread->process->pid;
     const bool is_own = has_holder(&holders, own);
     size_t told = 0;
@@ -151,7 +151,7 @@ static const char *at_other_end(struct pt_look *look, struct pt_look_thread *thr
 static const char *name_socket(struct pt_look *look, struct pt_look_thread *thread, pt_u64 inode)
 {
     struct pt_socket found;
-    pt_peers_socket(thread->process->pid, inode, &found);
+    pt_channel_ends_socket(thread->process->pid, inode, &found);
     if (!found.name[0])
         return "socket";
     if (found.is_listening || !found.peer_inode) {

@@ -26,9 +26,9 @@
 #include "util/small_file.h"
 #include "util/text/path.h"
 #include "util/text/posix_names.h"
+#include "channel_ends.h"
 #include "faults.h"
 #include "outside.h"
-#include "peers.h"
 #include "registers.h"
 #include "unreadable.h"
 #include "waits.h"
@@ -435,7 +435,7 @@ void pt_look_close(struct pt_look *look)
     free(look->conclusions.items);
     pt_map_fini(&look->by_tid);
     pt_map_fini(&look->by_pid);
-    pt_peers_close(look->peers);
+    pt_channel_ends_close(look->channel_ends);
     pt_code_modules_fini(&look->modules);
     if (look->symbols)
         pt_symbols_close(look->symbols);

@@ -92,9 +92,9 @@ struct pt_look {
         PT_VEC(const char *);
     } conclusions;
     size_t n_causes; /* the first conclusions: why something does not go on; those behind them may have to do with it */
-    struct pt_map by_tid;   /* -> struct pt_look_thread * */
-    struct pt_map by_pid;   /* -> struct pt_look_process * */
-    struct pt_peers *peers; /* NULL = nobody asked yet */
+    struct pt_map by_tid;                 /* -> struct pt_look_thread * */
+    struct pt_map by_pid;                 /* -> struct pt_look_process * */
+    struct pt_channel_ends *channel_ends; /* NULL = nobody asked yet */
     struct pt_code_modules modules;
     struct pt_symbols *symbols;
     struct pt_arena texts;

@@ -85,7 +85,7 @@ static bool begin(struct made_up *m, const struct pt_source *source)
     m->state = calloc(1, source->state_size);
     const bool serves = source->open(m->state, &m->host);
     if (serves)
-        source->look(m->state, &(struct pt_look){.values = m->values});
+        source->look(m->state, &(struct pt_source_look){.values = m->values});
     return serves;
 }
 
@@ -93,7 +93,7 @@ static void look(struct made_up *m, double interval_s)
 {
     for (size_t i = 0; i < PT_RESOURCE__COUNT; i++)
         m->values[i] = NAN;
-    m->source->look(m->state, &(struct pt_look){.values = m->values, .interval_s = interval_s, .t_ns = 1});
+    m->source->look(m->state, &(struct pt_source_look){.values = m->values, .interval_s = interval_s, .t_ns = 1});
 }
 
 #define assert_near(value, expected) assert_true(fabs((value) - (expected)) < 1e-6)

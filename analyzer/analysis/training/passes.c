@@ -95,7 +95,7 @@ static void add_steps(struct pt_passes *passes, struct pt_open_pass *open, pt_i6
 
 static void add_idle(struct pt_open_pass *open, pt_i64 ns)
 {
-    const struct pt_batch *batch = &open->batch;
+    const struct pt_training_batch *batch = &open->batch;
     const bool is_called = batch->phase_ns[PT_PHASE_forward];
     struct pt_idle_batches *idle = is_called ? &open->called : &open->fetched;
     idle->n++;
@@ -112,7 +112,7 @@ static void add_idle(struct pt_open_pass *open, pt_i64 ns)
 static void end_batch(struct pt_passes *passes, pt_u32 at, pt_i64 now_ns, bool is_cut)
 {
     struct pt_open_pass *open = passes->stack[at];
-    struct pt_batch *batch = &open->batch;
+    struct pt_training_batch *batch = &open->batch;
     if (!batch->is_open)
         return;
     batch->is_open = false;
@@ -138,9 +138,9 @@ static void end_batch(struct pt_passes *passes, pt_u32 at, pt_i64 now_ns, bool i
 
 /* Of two loaders that are used side by side, as zip() does, one step takes a batch of each. A validation that was left
  * early is none of these: it had batches without a step before. */
-static void join_batches(struct pt_batch *below, struct pt_open_pass *open)
+static void join_batches(struct pt_training_batch *below, struct pt_open_pass *open)
 {
-    struct pt_batch *batch = &open->batch;
+    struct pt_training_batch *batch = &open->batch;
     add_phases(below->phase_ns, batch->phase_ns);
     below->backwards += batch->backwards;
     below->optimizer_steps += batch->optimizer_steps;
@@ -153,7 +153,7 @@ static void join_batches(struct pt_batch *below, struct pt_open_pass *open)
 static void leave(struct pt_passes *passes, pt_i64 now_ns, bool may_join)
 {
     struct pt_open_pass *open = pt_passes_top(passes);
-    struct pt_batch *below = passes->depth > 1 ? &passes->stack[passes->depth - 2]->batch : NULL;
+    struct pt_training_batch *below = passes->depth > 1 ? &passes->stack[passes->depth - 2]->batch : NULL;
     if (may_join && below && below->is_open && below->is_delivered && !below->steps_above && open->batch.is_open &&
         open->batch.backwards && !open->is_phase)
         join_batches(below, open);
@@ -367,7 +367,7 @@ void pt_passes_wait(struct pt_passes *passes, pt_u64 iterator, pt_i64 at_ns)
         end_batch(passes, at - 1, at_ns, false);
     } else
         push(passes, open, at_ns);
-    open->batch = (struct pt_batch){.is_open = true, .start_ns = at_ns};
+    open->batch = (struct pt_training_batch){.is_open = true, .start_ns = at_ns};
 }
 
 void pt_passes_got(struct pt_passes *passes, const struct pt_phase_span *wait)
@@ -396,8 +396,8 @@ void pt_passes_got(struct pt_passes *passes, const struct pt_phase_span *wait)
     if (passes->depth != 1 || !open->pass.steps || open->pass.steps == open->pass.batches)
         end_pass(passes, open, wait->end_ns);
     else
-        open->batch =
-            (struct pt_batch){.is_open = true, .is_delivered = true, .is_tail = true, .start_ns = wait->end_ns};
+        open->batch = (struct pt_training_batch){
+            .is_open = true, .is_delivered = true, .is_tail = true, .start_ns = wait->end_ns};
 }
 
 void pt_passes_validation_begin(struct pt_passes *passes, pt_i64 at_ns)
@@ -408,7 +408,7 @@ void pt_passes_validation_begin(struct pt_passes *passes, pt_i64 at_ns)
     struct pt_open_pass *open = pt_passes_new(passes, 0, 0, at_ns);
     open->is_phase = true;
     push(passes, open, at_ns);
-    open->batch = (struct pt_batch){.is_open = true, .is_delivered = true, .start_ns = at_ns};
+    open->batch = (struct pt_training_batch){.is_open = true, .is_delivered = true, .start_ns = at_ns};
 }
 
 void pt_passes_validation_end(struct pt_passes *passes, pt_i64 at_ns)

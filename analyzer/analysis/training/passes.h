@@ -11,7 +11,7 @@
 
 enum { PT_PASSES_OPEN = 16, PT_PASSES_NESTED = 8 };
 
-struct pt_batch {
+struct pt_training_batch {
     bool is_open;
     bool is_delivered; /* the wait for it brought one */
     bool is_tail;      /* none: what its loop had asked for before the last one is trained with */
@@ -42,7 +42,7 @@ struct pt_open_pass {
     pt_u64 only_fetched, samples_only_fetched;
     pt_u64 backwards_of_one; /* the fewest of a step that was made of one batch for sure; 0 = none yet */
     struct pt_pass pass;
-    struct pt_batch batch;
+    struct pt_training_batch batch;
 };
 
 struct pt_passes {

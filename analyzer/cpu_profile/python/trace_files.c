@@ -19,9 +19,9 @@
 #define SCAN_NS 10000000u
 #define COST_FACTOR 100 /* listing takes 1 % of the time at most */
 
-struct pt_trace_file {
+struct known_file {
     const char *name;
-    struct pt_trace_file *earlier;
+    struct known_file *earlier;
 };
 
 /* "<comm>-<pid>-<id>.ptr"; 0 = it is none. */
@@ -58,14 +58,14 @@ static void scan(struct pt_trace_files *files)
             continue;
         *is_known = 1;
         pt_u64 *newest = pt_map_at(&files->newest, pid);
-        struct pt_trace_file *file = pt_arena_alloc(&files->memory, sizeof *file);
-        *file = (struct pt_trace_file){name, (struct pt_trace_file *)(uintptr_t)*newest};
+        struct known_file *file = pt_arena_alloc(&files->memory, sizeof *file);
+        *file = (struct known_file){name, (struct known_file *)(uintptr_t)*newest};
         *newest = (uintptr_t)file;
     }
     closedir(directory);
 }
 
-static bool read_header(const struct pt_trace_files *files, const struct pt_trace_file *file, pt_u32 pid,
+static bool read_header(const struct pt_trace_files *files, const struct known_file *file, pt_u32 pid,
                         struct pt_file_header *ret_header)
 {
     PT_AUTO(pt_closep)
@@ -83,7 +83,7 @@ bool pt_trace_files_python(struct pt_trace_files *files, pt_u32 pid, pt_u64 now_
         const pt_u64 took_ns = pt_monotonic_ns() - now_ns;
         files->next_scan_ns = now_ns + (took_ns * COST_FACTOR > SCAN_NS ? took_ns * COST_FACTOR : SCAN_NS);
     }
-    for (const struct pt_trace_file *file = pt_map_pointer(&files->newest, pid); file; file = file->earlier)
+    for (const struct known_file *file = pt_map_pointer(&files->newest, pid); file; file = file->earlier)
         if (read_header(files, file, pid, &header)) {
             *ret_header = header.python;
             return header.python.state == PT_PYTHON_READY;

@@ -13,7 +13,7 @@
 struct pt_trace_files {
     int directory_fd;
     struct pt_intern names;
-    struct pt_map newest;   /* pid -> struct pt_trace_file *: the one that was found last, then earlier ones */
+    struct pt_map newest;   /* pid -> struct known_file *: the one that was found last, then earlier ones */
     struct pt_map is_known; /* name -> 1 */
     struct pt_arena memory;
     pt_u64 next_scan_ns;

@@ -24,7 +24,7 @@
 
 struct suite {
     struct pt_str cases, output;
-    struct pt_judged *judged;
+    struct pt_judged_run *judged;
     pt_u32 tests, failures, skipped;
 };
 
@@ -52,7 +52,7 @@ static const char *text_of(struct pt_value value, const char *otherwise)
 
 static void put_stage(struct suite *suite, pt_u32 stage)
 {
-    struct pt_judged *judged = suite->judged;
+    struct pt_judged_run *judged = suite->judged;
     const struct pt_profile *profile = &judged->profile;
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
     const char *status = pt_report_stage_status(profile, stage, &judged->arena);
@@ -149,14 +149,15 @@ static void put_suite(struct suite *suite, struct pt_str *out)
 
 static void fill(struct suite *suite, const char *only)
 {
-    const struct pt_judged *judged = suite->judged;
+    const struct pt_judged_run *judged = suite->judged;
     for (pt_u32 i = 0; i < judged->profile.stages.n; i++)
-        if (pt_judged_wants(judged, only, i))
+        if (pt_judged_run_wants(judged, only, i))
             put_stage(suite, i);
     put_floors(suite);
     for (size_t i = 0; i < judged->findings.n; i++) {
         const struct pt_finding *finding = &judged->findings.items[i];
-        if (!finding->is_observation && (finding->stage < 0 || pt_judged_wants(judged, only, (pt_u32)finding->stage)))
+        if (!finding->is_observation &&
+            (finding->stage < 0 || pt_judged_run_wants(judged, only, (pt_u32)finding->stage)))
             put_finding(suite, finding);
     }
 }
@@ -164,13 +165,13 @@ static void fill(struct suite *suite, const char *only)
 int pt_export_junit(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,
                     struct pt_export_summary *ret_summary, struct pt_error *err)
 {
-    struct pt_judged judged = {0};
+    struct pt_judged_run judged = {0};
     struct suite suite = {.judged = &judged};
     struct pt_str out = {0};
     *ret_summary = (struct pt_export_summary){.processes = session->n_processes};
-    int result = pt_judged_open(&judged, session, options->since_ns, err);
+    int result = pt_judged_run_open(&judged, session, options->since_ns, err);
     if (!result)
-        result = pt_judged_need_stage(&judged, options->filter.stage, err);
+        result = pt_judged_run_need_stage(&judged, options->filter.stage, err);
     if (!result) {
         fill(&suite, options->filter.stage);
         put_suite(&suite, &out);
@@ -179,6 +180,6 @@ int pt_export_junit(struct pt_session *session, const struct pt_export_options *
     pt_str_fini(&out);
     pt_str_fini(&suite.cases);
     pt_str_fini(&suite.output);
-    pt_judged_close(&judged);
+    pt_judged_run_close(&judged);
     return result;
 }

@@ -22,7 +22,7 @@
 
 struct out {
     struct pt_str text;
-    struct pt_judged *judged;
+    struct pt_judged_run *judged;
     const char *stage; /* the only one; NULL = all */
     const char *family;
 };
@@ -127,7 +127,7 @@ static struct label stage_label(const struct out *out, pt_u32 stage)
 static void each_stage(struct out *out, void (*line)(struct out *out, pt_u32 stage, const void *what), const void *what)
 {
     for (pt_u32 i = 0; i < out->judged->profile.stages.n; i++)
-        if (pt_judged_wants(out->judged, out->stage, i))
+        if (pt_judged_run_wants(out->judged, out->stage, i))
             line(out, i, what);
 }
 
@@ -292,7 +292,8 @@ static void put_findings(struct out *out)
     begin(out, "finding_gain_seconds", "What a finding of the report could gain at most.");
     for (size_t i = 0; i < findings->n; i++) {
         const struct pt_finding *finding = &findings->items[i];
-        const bool is_shown = finding->stage < 0 || pt_judged_wants(out->judged, out->stage, (pt_u32)finding->stage);
+        const bool is_shown =
+            finding->stage < 0 || pt_judged_run_wants(out->judged, out->stage, (pt_u32)finding->stage);
         if (is_shown && !finding->is_observation)
             put(out, label("rule", finding->rule),
                 label("stage", finding->stage < 0 ? "" : stages[finding->stage].name), pt_real(finding->gain_upper_s),
@@ -303,12 +304,12 @@ static void put_findings(struct out *out)
 int pt_export_openmetrics(struct pt_session *session, const struct pt_export_options *options, struct pt_sink *sink,
                           struct pt_export_summary *ret_summary, struct pt_error *err)
 {
-    struct pt_judged judged = {0};
+    struct pt_judged_run judged = {0};
     struct out out = {.judged = &judged, .stage = options->filter.stage};
     *ret_summary = (struct pt_export_summary){.processes = session->n_processes};
-    int result = pt_judged_open(&judged, session, options->since_ns, err);
+    int result = pt_judged_run_open(&judged, session, options->since_ns, err);
     if (!result)
-        result = pt_judged_need_stage(&judged, options->filter.stage, err);
+        result = pt_judged_run_need_stage(&judged, options->filter.stage, err);
     if (!result) {
         put_run(&out);
         put_grades(&out);
@@ -321,6 +322,6 @@ int pt_export_openmetrics(struct pt_session *session, const struct pt_export_opt
         pt_sink_put(sink, pt_str_text(&out.text), out.text.n);
     }
     pt_str_fini(&out.text);
-    pt_judged_close(&judged);
+    pt_judged_run_close(&judged);
     return result;
 }

@@ -72,7 +72,7 @@ static void put_thread(const struct pt_cpu_samples *all, size_t from, size_t unt
         PT_VEC(struct line);
     } lines = {0};
     for (size_t i = from; i < until; i++) {
-        const struct pt_cpu_shown *sample = &all->samples[i];
+        const struct pt_shown_sample *sample = &all->samples[i];
         const pt_u32 frame = all->view->frame_of[sample->node];
         pt_u64 *slot = pt_map_at(&by_stack, (pt_u64)frame << 32 | (pt_u32)(uintptr_t)sample->reason);
         if (!*slot) {

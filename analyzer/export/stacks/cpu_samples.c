@@ -30,7 +30,7 @@ static bool is_wanted(const struct pt_export_options *options, const struct pt_c
 
 static int by_thread_and_time(const void *a, const void *b)
 {
-    const struct pt_cpu_shown *x = a, *y = b;
+    const struct pt_shown_sample *x = a, *y = b;
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
     if (x->t_ns != y->t_ns)
@@ -56,23 +56,23 @@ static void sum_up(const struct pt_cpu_samples *found, const struct pt_cpu_data 
 /* ---- one stage ---- */
 
 static size_t list_samples(const struct pt_cpu_timeline *cpu, const struct pt_export_options *options,
-                           const struct pt_cpu_view *view, struct pt_cpu_shown *list)
+                           const struct pt_cpu_view *view, struct pt_shown_sample *list)
 {
     size_t n = 0;
     for (size_t i = 0; i < cpu->data->n_samples; i++) {
         const struct pt_cpu_sample *sample = &cpu->data->samples[i];
         const pt_i64 t_ns = (pt_i64)sample->t_ns + cpu->shift_ns;
         if (is_wanted(options, cpu->data, sample->thread, t_ns))
-            list[n++] = (struct pt_cpu_shown){.t_ns = t_ns > 0 ? (pt_u64)t_ns : 0,
-                                              .thread = sample->thread,
-                                              .node = sample->node,
-                                              .s = view->shared_s[sample->thread]};
+            list[n++] = (struct pt_shown_sample){.t_ns = t_ns > 0 ? (pt_u64)t_ns : 0,
+                                                 .thread = sample->thread,
+                                                 .node = sample->node,
+                                                 .s = view->shared_s[sample->thread]};
     }
     return n;
 }
 
 static size_t list_waits(const struct pt_cpu_timeline *cpu, pt_u32 thread, const struct pt_export_options *options,
-                         struct pt_cpu_shown *list)
+                         struct pt_shown_sample *list)
 {
     const struct pt_off_weights weights = pt_off_cpu_weigh(cpu, thread);
     const struct pt_window window = pt_window_of(&options->filter);
@@ -86,11 +86,11 @@ static size_t list_waits(const struct pt_cpu_timeline *cpu, pt_u32 thread, const
             continue;
         const double share = length_ns > 0 ? (double)(end_ns - start_ns) / (double)length_ns : 1;
         if (share > 0)
-            list[n++] = (struct pt_cpu_shown){.t_ns = start_ns > 0 ? (pt_u64)start_ns : 0,
-                                              .thread = thread,
-                                              .node = wait->node,
-                                              .s = share * pt_off_cpu_s(&weights, wait),
-                                              .reason = pt_off_cpu_reason(wait)};
+            list[n++] = (struct pt_shown_sample){.t_ns = start_ns > 0 ? (pt_u64)start_ns : 0,
+                                                 .thread = thread,
+                                                 .node = wait->node,
+                                                 .s = share * pt_off_cpu_s(&weights, wait),
+                                                 .reason = pt_off_cpu_reason(wait)};
     }
     return n;
 }
@@ -121,7 +121,7 @@ static void show_stage(const struct sources *sources, pt_u32 stage, const struct
     struct pt_cpu_view view;
     pt_cpu_view_of(&view, data, sources->symbols);
     PT_AUTO(pt_freep)
-    struct pt_cpu_shown *list = pt_malloc((data->n_samples + data->n_waits + 1) * sizeof *list);
+    struct pt_shown_sample *list = pt_malloc((data->n_samples + data->n_waits + 1) * sizeof *list);
     found->view = &view; // cppcheck-suppress autoVariables
     found->samples = list;
     if (options->off_cpu) {

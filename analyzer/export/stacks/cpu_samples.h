@@ -9,7 +9,7 @@
 #include "facts/cpu_names.h"
 
 /* A sample, or a wait whose stack was taken. */
-struct pt_cpu_shown {
+struct pt_shown_sample {
     pt_u64 t_ns; /* of the run */
     pt_u32 thread, node;
     double s;           /* the time that it represents */
@@ -20,7 +20,7 @@ struct pt_cpu_shown {
 struct pt_cpu_samples {
     const char *stage;
     struct pt_cpu_view *view;
-    const struct pt_cpu_shown *samples;
+    const struct pt_shown_sample *samples;
     size_t n;
     double unsampled_s; /* of waits: those of which no stack was taken */
     void *context;      /* of the caller */

@@ -25,7 +25,8 @@ static pt_u32 stack_of(const struct pt_cpu_view *view, pt_u32 node, pt_u32 funct
     return n;
 }
 
-void pt_cpu_slices_add(struct pt_cpu_slices *slices, const struct pt_cpu_view *view, const struct pt_cpu_shown *sample)
+void pt_cpu_slices_add(struct pt_cpu_slices *slices, const struct pt_cpu_view *view,
+                       const struct pt_shown_sample *sample)
 {
     pt_u32 functions[PT_CPU_SLICES_DEEPEST], same = 0;
     const pt_u32 n = stack_of(view, sample->node, functions);

@@ -24,7 +24,8 @@ struct pt_cpu_slices {
 };
 
 /* The next sample of the thread. */
-void pt_cpu_slices_add(struct pt_cpu_slices *slices, const struct pt_cpu_view *view, const struct pt_cpu_shown *sample);
+void pt_cpu_slices_add(struct pt_cpu_slices *slices, const struct pt_cpu_view *view,
+                       const struct pt_shown_sample *sample);
 /* For another thread. */
 void pt_cpu_slices_clear(struct pt_cpu_slices *slices);
 void pt_cpu_slices_free(struct pt_cpu_slices *slices);

@@ -170,7 +170,7 @@ static void put_thread(const struct pt_cpu_samples *all, size_t from, size_t unt
         PT_VEC(struct sum);
     } sums = {0};
     for (size_t i = from; i < until; i++) {
-        const struct pt_cpu_shown *sample = &all->samples[i];
+        const struct pt_shown_sample *sample = &all->samples[i];
         const pt_u32 frame = all->view->frame_of[sample->node];
         const pt_u64 reason = sample->reason ? text_of(profile, sample->reason) : 0;
         pt_u64 *slot = pt_map_at(&by_stack, (pt_u64)frame << 32 | reason);

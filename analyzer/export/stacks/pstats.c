@@ -76,7 +76,7 @@ static void add(struct profile *profile, pt_u32 function, pt_u32 caller, double 
     sum->all_s += s;
 }
 
-static void add_sample(struct profile *profile, const struct pt_cpu_view *view, const struct pt_cpu_shown *sample)
+static void add_sample(struct profile *profile, const struct pt_cpu_view *view, const struct pt_shown_sample *sample)
 {
     pt_u32 called = 0;
     bool is_innermost = true;

@@ -64,7 +64,7 @@ static void put_frames(const struct pt_cpu_samples *all)
 
 /* ---- profiles ---- */
 
-static void put_stack(struct document *document, const struct pt_cpu_view *view, const struct pt_cpu_shown *sample)
+static void put_stack(struct document *document, const struct pt_cpu_view *view, const struct pt_shown_sample *sample)
 {
     struct pt_json *json = &document->json;
     const pt_u32 first = document->first_frame;

@@ -11,7 +11,7 @@
 #include "facts/call_class.h"
 #include "report/outcome.h"
 
-static void put_run(const struct pt_tabular_writer *writer, const struct pt_judged *judged)
+static void put_run(const struct pt_tabular_writer *writer, const struct pt_judged_run *judged)
 {
     const struct pt_session *session = writer->session;
     pt_tabular_put(writer, run, .run = pt_text(session->name), .start_ns = pt_integer(session->start_realtime_ns),
@@ -20,7 +20,7 @@ static void put_run(const struct pt_tabular_writer *writer, const struct pt_judg
                    .dropped = pt_report_lost(session, session->quality.dropped));
 }
 
-static void put_stage(const struct pt_tabular_writer *writer, struct pt_judged *judged, pt_u32 stage)
+static void put_stage(const struct pt_tabular_writer *writer, struct pt_judged_run *judged, pt_u32 stage)
 {
     const struct pt_profile *profile = &judged->profile;
     const struct pt_metrics *metrics = &profile->metrics;
@@ -35,7 +35,7 @@ static void put_stage(const struct pt_tabular_writer *writer, struct pt_judged *
                    .gpu_percent_avg = pt_metrics_get(metrics, scope, "resource.gpu_util_percent.mean"));
 }
 
-static void put_time(const struct pt_tabular_writer *writer, const struct pt_judged *judged, pt_u32 stage)
+static void put_time(const struct pt_tabular_writer *writer, const struct pt_judged_run *judged, pt_u32 stage)
 {
     const struct pt_metrics *metrics = &judged->profile.metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
@@ -47,7 +47,7 @@ static void put_time(const struct pt_tabular_writer *writer, const struct pt_jud
                        .seconds = pt_metrics_get(metrics, scope, pt_time_parts[part].metric));
 }
 
-static void put_minutes(const struct pt_tabular_writer *writer, const struct pt_judged *judged, pt_u32 stage)
+static void put_minutes(const struct pt_tabular_writer *writer, const struct pt_judged_run *judged, pt_u32 stage)
 {
     const struct pt_table *table = pt_view_rows(&judged->profile.metrics, stage, PT_VIEW_minutes);
 #define CELL(column) .column = pt_table_cell(table, row, #column)
@@ -64,7 +64,7 @@ static struct pt_value heap_total(const struct pt_process *process, pt_u64 total
     return pt_process_why_no_heap(process) ? pt_unknown(NULL) : pt_integer(total);
 }
 
-static void put_process(const struct pt_tabular_writer *writer, struct pt_judged *judged,
+static void put_process(const struct pt_tabular_writer *writer, struct pt_judged_run *judged,
                         const struct pt_process *process, struct pt_value stage)
 {
     const struct pt_metrics *metrics = &judged->profile.metrics;
@@ -112,7 +112,7 @@ static void put_totals(const struct pt_tabular_writer *writer, const struct pt_p
     }
 }
 
-static void put_finding(const struct pt_tabular_writer *writer, const struct pt_judged *judged,
+static void put_finding(const struct pt_tabular_writer *writer, const struct pt_judged_run *judged,
                         const struct pt_finding *finding)
 {
     const struct pt_stage *stages = judged->profile.stages.items;
@@ -126,17 +126,17 @@ static void put_finding(const struct pt_tabular_writer *writer, const struct pt_
 }
 
 /* With --pid, that of the process: an account of one process alone does not exist. */
-static bool wants_stage(const struct pt_tabular_writer *writer, const struct pt_judged *judged, pt_u32 stage)
+static bool wants_stage(const struct pt_tabular_writer *writer, const struct pt_judged_run *judged, pt_u32 stage)
 {
     const struct pt_filter *filter = &writer->options->filter;
     bool has_process = !filter->pid;
     for (pt_u32 i = 0; i < writer->session->n_processes && !has_process; i++)
         has_process =
             judged->profile.stages.of_process[i] == stage && writer->session->processes[i]->pid == filter->pid;
-    return has_process && pt_judged_wants(judged, filter->stage, stage);
+    return has_process && pt_judged_run_wants(judged, filter->stage, stage);
 }
 
-static void put_all(const struct pt_tabular_writer *writer, struct pt_judged *judged)
+static void put_all(const struct pt_tabular_writer *writer, struct pt_judged_run *judged)
 {
     const struct pt_filter *filter = &writer->options->filter;
     const struct pt_stages *stages = &judged->profile.stages;
@@ -164,10 +164,10 @@ static void put_all(const struct pt_tabular_writer *writer, struct pt_judged *ju
 
 int pt_tabular_rows(const struct pt_tabular_writer *writer, struct pt_error *err)
 {
-    struct pt_judged judged = {0};
-    const int result = pt_judged_open(&judged, writer->session, writer->options->since_ns, err);
+    struct pt_judged_run judged = {0};
+    const int result = pt_judged_run_open(&judged, writer->session, writer->options->since_ns, err);
     if (!result)
         put_all(writer, &judged);
-    pt_judged_close(&judged);
+    pt_judged_run_close(&judged);
     return result;
 }

@@ -74,7 +74,7 @@ static void show_stage(const struct pt_cpu_samples *all)
     const struct pt_cpu_data *data = all->view->data;
     struct pt_timeline_lane *lane = NULL;
     for (size_t i = 0; i < all->n; i++) {
-        const struct pt_cpu_shown *sample = &all->samples[i];
+        const struct pt_shown_sample *sample = &all->samples[i];
         const bool is_other = !i || sample->thread != all->samples[i - 1].thread;
         if (!is_other && lane && (pt_i64)sample->t_ns <= lane->process->end_ns) {
             pt_cpu_slices_add(&shown->slices, all->view, sample);

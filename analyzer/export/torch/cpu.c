@@ -101,7 +101,7 @@ static void show_stage(const struct pt_cpu_samples *all)
     struct shown *shown = all->context;
     struct pt_torch_file *file = NULL;
     for (size_t i = 0; i < all->n; i++) {
-        const struct pt_cpu_shown *sample = &all->samples[i];
+        const struct pt_shown_sample *sample = &all->samples[i];
         const struct pt_cpu_thread *thread = &all->view->data->threads[sample->thread];
         if (!i || sample->thread != all->samples[i - 1].thread)
             file = file_of(shown, thread->pid, (pt_i64)sample->t_ns);

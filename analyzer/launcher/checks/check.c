@@ -8,14 +8,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-struct pt_check *pt_check_add(struct pt_checks *checks, const char *name)
+struct pt_doctor_check *pt_doctor_add(struct pt_doctor_checks *checks, const char *name)
 {
-    struct pt_check *check = &checks->list[checks->n < PT_CHECKS_MAX ? checks->n++ : PT_CHECKS_MAX - 1];
-    *check = (struct pt_check){.name = name};
+    struct pt_doctor_check *check =
+        &checks->list[checks->n < PT_DOCTOR_CHECKS_MAX ? checks->n++ : PT_DOCTOR_CHECKS_MAX - 1];
+    *check = (struct pt_doctor_check){.name = name};
     return check;
 }
 
-void pt_check_detail(struct pt_check *check, enum pt_check_status status, const char *format, ...)
+void pt_doctor_detail(struct pt_doctor_check *check, enum pt_doctor_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

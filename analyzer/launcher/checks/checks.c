@@ -40,22 +40,22 @@ static void nearest_existing(const char *path, char *existing, size_t size)
     }
 }
 
-static void check_room(struct pt_checks *checks, int directory_fd)
+static void check_room(struct pt_doctor_checks *checks, int directory_fd)
 {
-    struct pt_check *check = pt_check_add(checks, "free space");
+    struct pt_doctor_check *check = pt_doctor_add(checks, "free space");
     const pt_u64 bytes = pt_free_bytes(directory_fd);
     if (bytes >= ROOM_MIN_BYTES) {
-        pt_check_detail(check, PT_CHECK_OK, "%s", pt_fmt_bytes(bytes).text);
+        pt_doctor_detail(check, PT_DOCTOR_OK, "%s", pt_fmt_bytes(bytes).text);
         return;
     }
-    pt_check_detail(check, PT_CHECK_WARN, "%s; a run takes a tenth of it, then overwrites its oldest events",
-                    pt_fmt_bytes(bytes).text);
+    pt_doctor_detail(check, PT_DOCTOR_WARN, "%s; a run takes a tenth of it, then overwrites its oldest events",
+                     pt_fmt_bytes(bytes).text);
     snprintf(check->remedy, sizeof check->remedy, "make room, or set PROFTRACE_DIR to a larger file system");
 }
 
 /* Where each page that is written again needs new room, a page of a trace that cannot have it ends the program that
  * writes to it (SIGBUS), though the file was given its room before. */
-static void check_copy_on_write(struct pt_checks *checks, int directory_fd)
+static void check_copy_on_write(struct pt_doctor_checks *checks, int directory_fd)
 {
     static const struct {
         long type;
@@ -65,9 +65,9 @@ static void check_copy_on_write(struct pt_checks *checks, int directory_fd)
     for (size_t i = 0; fstatfs(directory_fd, &of) == 0 && i < sizeof systems / sizeof *systems; i++) {
         if (of.f_type != systems[i].type)
             continue;
-        struct pt_check *check = pt_check_add(checks, "file system");
-        pt_check_detail(check, PT_CHECK_WARN, "%s; if it becomes full, it ends programs that are traced (SIGBUS)",
-                        systems[i].name);
+        struct pt_doctor_check *check = pt_doctor_add(checks, "file system");
+        pt_doctor_detail(check, PT_DOCTOR_WARN, "%s; if it becomes full, it ends programs that are traced (SIGBUS)",
+                         systems[i].name);
         snprintf(check->remedy, sizeof check->remedy,
                  "keep room on it, or set PROFTRACE_DIR to ext4, XFS or a tmpfs (/dev/shm)");
     }
@@ -89,43 +89,43 @@ static int open_if_writable(const char *directory, struct pt_error *err)
     return pt_fail(err, "cannot make a directory in %s: %s", directory, strerror(problem));
 }
 
-void pt_check_place(struct pt_checks *checks)
+void pt_doctor_place(struct pt_doctor_checks *checks)
 {
     PT_AUTO(pt_freep) char *root = pt_runs_root();
-    struct pt_check *check = pt_check_add(checks, "run directories");
+    struct pt_doctor_check *check = pt_doctor_add(checks, "run directories");
     struct pt_error err = {0};
     char existing[PATH_MAX];
     nearest_existing(root, existing, sizeof existing);
     const bool is_there = !strcmp(existing, root);
     PT_AUTO(pt_closep) int fd = is_there ? pt_session_root_open(root, &err) : open_if_writable(existing, &err);
     if (fd < 0) {
-        pt_check_detail(check, PT_CHECK_FAIL, "%s", err.text);
+        pt_doctor_detail(check, PT_DOCTOR_FAIL, "%s", err.text);
         snprintf(check->remedy, sizeof check->remedy, "set PROFTRACE_DIR to a directory of your own");
         return;
     }
-    pt_check_detail(check, PT_CHECK_OK, "%s%s", root, is_there ? "" : " (will be made)");
+    pt_doctor_detail(check, PT_DOCTOR_OK, "%s%s", root, is_there ? "" : " (will be made)");
     check_room(checks, fd);
     check_copy_on_write(checks, fd);
 }
 
 /* ---- environment ---- */
-static void check_switch_off(struct pt_checks *checks, const char *name, bool is_off)
+static void check_switch_off(struct pt_doctor_checks *checks, const char *name, bool is_off)
 {
     if (!is_off)
         return;
-    struct pt_check *check = pt_check_add(checks, "switched off");
-    pt_check_detail(check, PT_CHECK_FAIL, "%s=%s: nothing is recorded", name, getenv(name));
+    struct pt_doctor_check *check = pt_doctor_add(checks, "switched off");
+    pt_doctor_detail(check, PT_DOCTOR_FAIL, "%s=%s: nothing is recorded", name, getenv(name));
     snprintf(check->remedy, sizeof check->remedy, "unset %s", name);
 }
 
 static void no_effect(void *context, const char *problem, const char *remedy)
 {
-    struct pt_check *check = pt_check_add(context, "options");
-    pt_check_detail(check, PT_CHECK_WARN, "%s", problem);
+    struct pt_doctor_check *check = pt_doctor_add(context, "options");
+    pt_doctor_detail(check, PT_DOCTOR_WARN, "%s", problem);
     snprintf(check->remedy, sizeof check->remedy, "%s", remedy);
 }
 
-void pt_check_environment(struct pt_checks *checks)
+void pt_doctor_environment(struct pt_doctor_checks *checks)
 {
     /* As the library reads them. */
     check_switch_off(checks, "PROFTRACE_DISABLE", pt_option_is_on("PROFTRACE_DISABLE"));
@@ -133,23 +133,24 @@ void pt_check_environment(struct pt_checks *checks)
     pt_check_option_values(environ, no_effect, checks);
     const char *preload = getenv("LD_PRELOAD");
     if (preload && *preload)
-        pt_check_detail(pt_check_add(checks, "LD_PRELOAD"), PT_CHECK_OK, "already holds %s; ours is put last", preload);
+        pt_doctor_detail(pt_doctor_add(checks, "LD_PRELOAD"), PT_DOCTOR_OK, "already holds %s; ours is put last",
+                         preload);
 }
 
 /* ---- command ---- */
-void pt_check_target(struct pt_checks *checks, const char *command)
+void pt_doctor_target(struct pt_doctor_checks *checks, const char *command)
 {
-    struct pt_check *check = pt_check_add(checks, "command");
+    struct pt_doctor_check *check = pt_doctor_add(checks, "command");
     struct pt_target target;
     struct pt_error err = {0};
     if (pt_target_inspect(command, NULL, &target, &err) < 0) {
-        pt_check_detail(check, PT_CHECK_FAIL, "%s", err.text);
+        pt_doctor_detail(check, PT_DOCTOR_FAIL, "%s", err.text);
     } else if (target.traced) {
         const int is_script = strcmp(target.path, target.binary) != 0;
-        pt_check_detail(check, PT_CHECK_OK, "%.250s can be traced%s%.250s", target.path,
-                        is_script ? "; it is run by " : "", is_script ? target.binary : "");
+        pt_doctor_detail(check, PT_DOCTOR_OK, "%.250s can be traced%s%.250s", target.path,
+                         is_script ? "; it is run by " : "", is_script ? target.binary : "");
     } else {
-        pt_check_detail(check, PT_CHECK_FAIL, "%.350s: %s", target.binary, target.reason);
+        pt_doctor_detail(check, PT_DOCTOR_FAIL, "%.350s: %s", target.binary, target.reason);
         snprintf(check->remedy, sizeof check->remedy, "%s",
                  target.preload ? "it runs untraced, but what it starts is traced"
                                 : "it runs untraced; trace the programs it starts, or build it for x86-64 glibc");

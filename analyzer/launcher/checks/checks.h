@@ -7,8 +7,8 @@
 
 #include "check.h"
 
-void pt_check_place(struct pt_checks *checks);       /* where runs go, and the room there */
-void pt_check_environment(struct pt_checks *checks); /* variables that change what happens */
-void pt_check_target(struct pt_checks *checks, const char *command);
+void pt_doctor_place(struct pt_doctor_checks *checks);       /* where runs go, and the room there */
+void pt_doctor_environment(struct pt_doctor_checks *checks); /* variables that change what happens */
+void pt_doctor_target(struct pt_doctor_checks *checks, const char *command);
 
 #endif

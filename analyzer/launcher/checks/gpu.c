@@ -52,41 +52,41 @@ static const char *python_of(const char *command, struct pt_target *target)
     return inspect_python(command, target) || inspect_python("python3", target) ? target->binary : NULL;
 }
 
-static void look_for_cupti(struct pt_check *check, const char *gpus, const char *command)
+static void look_for_cupti(struct pt_doctor_check *check, const char *gpus, const char *command)
 {
     char path[PATH_MAX];
     struct pt_target target;
     const char *python = python_of(command, &target);
     const int found = pt_cupti_search(python, path, sizeof path);
     if (found == 0) {
-        pt_check_detail(check, PT_CHECK_OK, "%s; CUPTI is %.400s", gpus, path);
+        pt_doctor_detail(check, PT_DOCTOR_OK, "%s; CUPTI is %.400s", gpus, path);
     } else if (found == -1) {
-        pt_check_detail(check, PT_CHECK_WARN,
-                        "%s, but no libcupti: not in the packages of %.200s, nor by its name, nor below CUDA_HOME. "
-                        "Unless the command brings one, " CALLS_ONLY,
-                        gpus, python ? python : "Python (there is none)");
+        pt_doctor_detail(check, PT_DOCTOR_WARN,
+                         "%s, but no libcupti: not in the packages of %.200s, nor by its name, nor below CUDA_HOME. "
+                         "Unless the command brings one, " CALLS_ONLY,
+                         gpus, python ? python : "Python (there is none)");
         snprintf(check->remedy, sizeof check->remedy,
                  "install the CUDA toolkit or NVIDIA's wheel of CUPTI, or set CUDA_HOME to the toolkit's folder");
     } else {
-        pt_check_detail(check, PT_CHECK_WARN, "%s; the search for libcupti did not end: the driver or Python hangs",
-                        gpus);
+        pt_doctor_detail(check, PT_DOCTOR_WARN, "%s; the search for libcupti did not end: the driver or Python hangs",
+                         gpus);
     }
 }
 
-void pt_check_gpu(struct pt_checks *checks, const char *command)
+void pt_doctor_gpu(struct pt_doctor_checks *checks, const char *command)
 {
     char gpus[128];
     if (!name_gpus(gpus, sizeof gpus))
         return;
-    struct pt_check *check = pt_check_add(checks, "GPU");
+    struct pt_doctor_check *check = pt_doctor_add(checks, "GPU");
     const char *other = getenv("CUDA_INJECTION64_PATH"), *cupti = getenv("PROFTRACE_CUPTI");
     if (pt_option_is_off("PROFTRACE_CUDA")) {
-        pt_check_detail(check, PT_CHECK_OK, "%s; PROFTRACE_CUDA is off: nothing of it is recorded", gpus);
+        pt_doctor_detail(check, PT_DOCTOR_OK, "%s; PROFTRACE_CUDA is off: nothing of it is recorded", gpus);
     } else if (cupti && !strcmp(cupti, "off")) {
-        pt_check_detail(check, PT_CHECK_OK, "%s; PROFTRACE_CUPTI is off: " CALLS_ONLY, gpus);
+        pt_doctor_detail(check, PT_DOCTOR_OK, "%s; PROFTRACE_CUPTI is off: " CALLS_ONLY, gpus);
     } else if (other && *other && !pt_environment_is_ours(other, strlen(other))) {
-        pt_check_detail(check, PT_CHECK_WARN, "%s; CUDA_INJECTION64_PATH names another tool, %.200s: " CALLS_ONLY, gpus,
-                        other);
+        pt_doctor_detail(check, PT_DOCTOR_WARN, "%s; CUDA_INJECTION64_PATH names another tool, %.200s: " CALLS_ONLY,
+                         gpus, other);
         snprintf(check->remedy, sizeof check->remedy, "unset CUDA_INJECTION64_PATH");
     } else {
         look_for_cupti(check, gpus, command);

@@ -8,6 +8,6 @@
 #include "check.h"
 
 /* The command may be NULL. */
-void pt_check_gpu(struct pt_checks *checks, const char *command);
+void pt_doctor_gpu(struct pt_doctor_checks *checks, const char *command);
 
 #endif

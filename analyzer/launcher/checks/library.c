@@ -89,12 +89,12 @@ static int make_scratch(struct pt_session_dir *ret_dir, struct pt_error *err)
     return -1;
 }
 
-static void try_library(struct pt_check *check, const char *library)
+static void try_library(struct pt_doctor_check *check, const char *library)
 {
     struct pt_error err = {0};
     struct pt_session_dir dir;
     if (make_scratch(&dir, &err) < 0) {
-        pt_check_detail(check, PT_CHECK_WARN, "could not be tried: %s", err.text);
+        pt_doctor_detail(check, PT_DOCTOR_WARN, "could not be tried: %s", err.text);
         return;
     }
     const struct pt_environment_request request = {.library = library, .session = dir.path};
@@ -104,24 +104,24 @@ static void try_library(struct pt_check *check, const char *library)
     const int traces = remove_directory(dir.path);
     pt_session_dir_close(&dir);
     if (status != 0 || complaint[0])
-        pt_check_detail(check, PT_CHECK_FAIL, TRIAL_PROGRAM " does not run as before under it%s%s",
-                        complaint[0] ? ": " : "", complaint);
+        pt_doctor_detail(check, PT_DOCTOR_FAIL, TRIAL_PROGRAM " does not run as before under it%s%s",
+                         complaint[0] ? ": " : "", complaint);
     else if (!traces)
-        pt_check_detail(check, PT_CHECK_FAIL, "it loads into " TRIAL_PROGRAM " but writes no trace");
+        pt_doctor_detail(check, PT_DOCTOR_FAIL, "it loads into " TRIAL_PROGRAM " but writes no trace");
     else
-        pt_check_detail(check, PT_CHECK_OK, "%s loads and writes a trace", library);
+        pt_doctor_detail(check, PT_DOCTOR_OK, "%s loads and writes a trace", library);
 }
 
-void pt_check_library(struct pt_checks *checks)
+void pt_doctor_library(struct pt_doctor_checks *checks)
 {
-    struct pt_check *check = pt_check_add(checks, "library");
+    struct pt_doctor_check *check = pt_doctor_add(checks, "library");
     struct pt_error err = {0};
     PT_AUTO(pt_freep) char *library = pt_library_find(&err);
     if (library)
         try_library(check, library);
     else
-        pt_check_detail(check, PT_CHECK_FAIL, "%s", err.text);
-    if (check->status == PT_CHECK_FAIL && library)
+        pt_doctor_detail(check, PT_DOCTOR_FAIL, "%s", err.text);
+    if (check->status == PT_DOCTOR_FAIL && library)
         snprintf(check->remedy, sizeof check->remedy,
                  "see whether PROFTRACE_DISABLE is set; else build and install proftrace anew");
 }

@@ -7,6 +7,6 @@
 
 #include "check.h"
 
-void pt_check_library(struct pt_checks *checks); /* is it there, does it load, does it write a trace? */
+void pt_doctor_library(struct pt_doctor_checks *checks); /* is it there, does it load, does it write a trace? */
 
 #endif

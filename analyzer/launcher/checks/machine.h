@@ -7,6 +7,6 @@
 
 #include "check.h"
 
-void pt_check_machine(struct pt_checks *checks); /* clock, libc, /proc, perf, ptrace */
+void pt_doctor_machine(struct pt_doctor_checks *checks); /* clock, libc, /proc, perf, ptrace */
 
 #endif

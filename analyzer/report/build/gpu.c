@@ -97,11 +97,11 @@ void pt_build_gpu(const struct pt_build *b, struct pt_doc_stage *stage)
     for (enum pt_view view = 0; view < PT_VIEW__COUNT; view++) {
         const struct pt_table_view *row = &pt_table_views[view];
         const struct pt_table *table = pt_view_rows(&b->profile->metrics, stage->index, view);
-        if (row->section != PT_SECTION_GPU || row->look == PT_LOOK_HIDDEN || !table)
+        if (row->section != PT_SECTION_GPU || row->look == PT_TABLE_HIDDEN || !table)
             continue;
         struct pt_panel *panel = pt_doc_rows(b->doc, row->id, row->label, table, b->options->top);
         panel->section = row->section;
-        panel->is_open = row->look == PT_LOOK_OPEN;
+        panel->is_open = row->look == PT_TABLE_OPEN;
         pt_vec_push(&stage->panels, panel);
     }
 }

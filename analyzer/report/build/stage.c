@@ -29,9 +29,9 @@ static void add_tables(const struct pt_build *b, struct pt_doc_stage *stage)
     for (enum pt_view view = 0; view < PT_VIEW__COUNT; view++) {
         const struct pt_table_view *row = &pt_table_views[view];
         const struct pt_table *table = pt_view_rows(&b->profile->metrics, stage->index, view);
-        if (row->section != PT_SECTION_GPU && row->look != PT_LOOK_HIDDEN && table)
+        if (row->section != PT_SECTION_GPU && row->look != PT_TABLE_HIDDEN && table)
             add_panel(stage, pt_doc_rows(b->doc, row->id, row->label, table, b->options->top), row->section,
-                      row->look == PT_LOOK_OPEN);
+                      row->look == PT_TABLE_OPEN);
     }
 }
 

@@ -20,7 +20,7 @@ static bool open_faults(void *state, const struct pt_source_host *host)
     return true;
 }
 
-static void look_at_faults(void *state, struct pt_look *look)
+static void look_at_faults(void *state, struct pt_source_look *look)
 {
     struct faults *faults = state;
     const struct pt_tree *tree = faults->host->tree; /* the source before this one has just read it */

@@ -99,7 +99,7 @@ static void add_energy(struct gpu_source *source)
 }
 
 /* Before the start, only what cannot be known is reported. */
-static void use_reading(struct gpu_source *source, struct pt_look *look)
+static void use_reading(struct gpu_source *source, struct pt_source_look *look)
 {
     const struct pt_gpu_reading *reading = &source->reading;
     if (!reading->is_fresh)
@@ -120,7 +120,7 @@ static void use_reading(struct gpu_source *source, struct pt_look *look)
                           "summed up from sampled power: there is no energy counter");
 }
 
-static bool take(struct gpu_source *source, int timeout_ms, struct pt_look *look)
+static bool take(struct gpu_source *source, int timeout_ms, struct pt_source_look *look)
 {
     if (pt_gpu_reader_take(&source->reader, timeout_ms, &source->reading) <= 0)
         return false;
@@ -130,7 +130,7 @@ static bool take(struct gpu_source *source, int timeout_ms, struct pt_look *look
     return true;
 }
 
-static void look_at_gpu(void *state, struct pt_look *look)
+static void look_at_gpu(void *state, struct pt_source_look *look)
 {
     struct gpu_source *source = state;
     const bool is_first = look->interval_s <= 0;

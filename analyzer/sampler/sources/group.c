@@ -117,7 +117,7 @@ static bool open_group(void *state, const struct pt_source_host *host)
     return knows_pressure || knows_refaults;
 }
 
-static void look_at_group(void *state, struct pt_look *look)
+static void look_at_group(void *state, struct pt_source_look *look)
 {
     struct group *group = state;
     pt_u64 total_us, refaults;

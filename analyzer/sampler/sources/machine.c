@@ -36,7 +36,7 @@ struct machine {
 /* ---- CPUs ---- */
 
 /* user nice system idle iowait irq softirq steal; guests are within user already. */
-static void look_at_cpus(struct machine *machine, struct pt_look *look)
+static void look_at_cpus(struct machine *machine, struct pt_source_look *look)
 {
     if (machine->stat_fd < 0 || pt_small_file_read(machine->stat_fd, machine->text, 512) <= 0 ||
         strncmp(machine->text, "cpu ", 4) != 0)
@@ -108,7 +108,7 @@ static double disk_busy_percent(struct machine *machine, const char *line, size_
     return fmin(100, (double)(busy_ms - before_ms) / 10 / interval_s);
 }
 
-static void look_at_disks(struct machine *machine, struct pt_look *look)
+static void look_at_disks(struct machine *machine, struct pt_source_look *look)
 {
     if (machine->disks_fd < 0 || pt_small_file_read(machine->disks_fd, machine->text, sizeof machine->text) <= 0)
         return;
@@ -148,13 +148,13 @@ static bool open_machine(void *state, const struct pt_source_host *host)
         return true;
     }
     double ignored[PT_RESOURCE__COUNT];
-    look_at_disks(machine, &(struct pt_look){.values = ignored});
+    look_at_disks(machine, &(struct pt_source_look){.values = ignored});
     if (!has_whole_disk(machine))
         pt_source_unknown(host, PT_RESOURCE_disk_busy_percent, "%s/diskstats shows no disk here", host->proc);
     return true;
 }
 
-static void look_at_machine(void *state, struct pt_look *look)
+static void look_at_machine(void *state, struct pt_source_look *look)
 {
     struct machine *machine = state;
     look_at_cpus(machine, look);

@@ -78,7 +78,7 @@ static void account(struct network *network, const char *name, const pt_u64 *fie
     network->sent_bytes += sent;
 }
 
-static void look_at_network(void *state, struct pt_look *look)
+static void look_at_network(void *state, struct pt_source_look *look)
 {
     struct network *network = state;
     if (pt_small_file_read(network->fd, network->text, sizeof network->text) <= 0)

@@ -90,7 +90,7 @@ static void open_zones(struct power *power, const struct pt_source_host *host)
         pt_source_unknown(host, PT_RESOURCE_cpu_energy_j, "no energy counters of the CPU (%s/intel-rapl:*)", path);
 }
 
-static void look_at_energy(struct power *power, struct pt_look *look)
+static void look_at_energy(struct power *power, struct pt_source_look *look)
 {
     for (size_t i = 0; i < power->n_zones; i++) {
         struct zone *zone = &power->zones[i];
@@ -167,7 +167,7 @@ static void open_sensors(struct power *power, const struct pt_source_host *host)
                           "no sensor of the CPU in %s/class/hwmon or %s/class/thermal", host->sys, host->sys);
 }
 
-static void look_at_heat(struct power *power, struct pt_look *look)
+static void look_at_heat(struct power *power, struct pt_source_look *look)
 {
     double hottest = NAN, milli_celsius;
     for (size_t i = 0; i < power->n_sensors; i++)
@@ -186,7 +186,7 @@ static bool open_power(void *state, const struct pt_source_host *host)
     return power->n_zones || power->n_sensors;
 }
 
-static void look_at_power(void *state, struct pt_look *look)
+static void look_at_power(void *state, struct pt_source_look *look)
 {
     look_at_energy(state, look);
     look_at_heat(state, look);

@@ -62,7 +62,7 @@ static bool open_pressure(void *state, const struct pt_source_host *host)
     return any;
 }
 
-static void look_at_pressure(void *state, struct pt_look *look)
+static void look_at_pressure(void *state, struct pt_source_look *look)
 {
     struct pressure *pressure = state;
     for (size_t i = 0; i < N_KINDS; i++) {

@@ -30,7 +30,7 @@ struct pt_source_host {
     char (*reasons)[PT_REASON_SIZE]; /* by enum pt_resource; empty = none */
 };
 
-struct pt_look {
+struct pt_source_look {
     double *values;    /* by enum pt_resource */
     double interval_s; /* since the call before; 0 = this is the first */
     pt_u64 t_ns;       /* since the start */
@@ -42,7 +42,7 @@ struct pt_source {
     const char *name;
     size_t state_size;                                            /* zeroed before open() */
     bool (*open)(void *state, const struct pt_source_host *host); /* false = it can give nothing and is never read */
-    void (*look)(void *state, struct pt_look *look);
+    void (*look)(void *state, struct pt_source_look *look);
     void (*ending)(void *state, pid_t pid); /* NULL = does not care */
     void (*reaped)(void *state, pid_t pid, const struct rusage *usage);
     void (*close)(void *state); /* also after an open() that returned false */

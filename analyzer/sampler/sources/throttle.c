@@ -68,7 +68,7 @@ static bool open_throttle(void *state, const struct pt_source_host *host)
     return throttle->n > 0;
 }
 
-static void look_at_throttle(void *state, struct pt_look *look)
+static void look_at_throttle(void *state, struct pt_source_look *look)
 {
     struct throttle *throttle = state;
     pt_u64 most_ns = 0;

@@ -102,7 +102,7 @@ static bool has_memory_of_its_own(const struct pt_tree *tree, const struct pt_tr
            !pt_tree_shares_memory_of_parent(tree, entry);
 }
 
-static double pss_of_all(struct tree_source *source, struct pt_look *look)
+static double pss_of_all(struct tree_source *source, struct pt_source_look *look)
 {
     if (!source->has_pss || look->t_ns < source->pss_after_ns)
         return NAN;
@@ -126,7 +126,7 @@ static double pss_of_all(struct tree_source *source, struct pt_look *look)
     return sum;
 }
 
-static void look_at_memory(struct tree_source *source, struct pt_look *look)
+static void look_at_memory(struct tree_source *source, struct pt_source_look *look)
 {
     const struct pt_tree *tree = source->host->tree;
     struct pt_samples *samples = source->host->samples;
@@ -153,7 +153,7 @@ static void look_at_memory(struct tree_source *source, struct pt_look *look)
 
 /* ---- counts ---- */
 
-static void look_at_counts(struct tree_source *source, struct pt_look *look)
+static void look_at_counts(struct tree_source *source, struct pt_source_look *look)
 {
     const struct pt_source_host *host = source->host;
     pt_tree_counts_look(&source->counts, host->tree, look->is_last);
@@ -178,7 +178,7 @@ static void look_at_counts(struct tree_source *source, struct pt_look *look)
 
 /* ---- the source ---- */
 
-static void look_at_tree(void *state, struct pt_look *look)
+static void look_at_tree(void *state, struct pt_source_look *look)
 {
     struct tree_source *source = state;
     pt_tree_scan(source->host->tree);

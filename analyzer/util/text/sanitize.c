@@ -9,7 +9,7 @@
 
 #include "sanitize_walk.h"
 
-static void put_terminal(struct pt_str *out, const struct pt_place *place)
+static void put_terminal(struct pt_str *out, const struct pt_text_place *place)
 {
     pt_str_bytes(out, place->bytes, place->n);
 }

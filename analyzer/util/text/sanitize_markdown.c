@@ -80,19 +80,19 @@ static bool breaks_after(const char *text, size_t at)
     }
 }
 
-static void break_after(struct pt_str *out, const struct pt_place *place)
+static void break_after(struct pt_str *out, const struct pt_text_place *place)
 {
     if (!place->is_escape && breaks_after(place->text, place->at))
         pt_str_add(out, "&#8203;");
 }
 
 /* A blank at either end would indent a block, break a line, or keep ** from being bold. */
-static bool is_outer_blank(const struct pt_place *place)
+static bool is_outer_blank(const struct pt_text_place *place)
 {
     return place->code == ' ' && (strspn(place->text, " ") > place->at || !place->text[place->at + 1]);
 }
 
-static void put_markdown(struct pt_str *out, const struct pt_place *place)
+static void put_markdown(struct pt_str *out, const struct pt_text_place *place)
 {
     if (is_outer_blank(place)) {
         pt_str_add(out, "&#32;");
@@ -105,7 +105,7 @@ static void put_markdown(struct pt_str *out, const struct pt_place *place)
     break_after(out, place);
 }
 
-static void put_markdown_html(struct pt_str *out, const struct pt_place *place)
+static void put_markdown_html(struct pt_str *out, const struct pt_text_place *place)
 {
     pt_put_html(out, place);
     break_after(out, place);

@@ -6,7 +6,7 @@
 
 #include "utf8.h"
 
-void pt_put_html(struct pt_str *out, const struct pt_place *place)
+void pt_put_html(struct pt_str *out, const struct pt_text_place *place)
 {
     switch (place->code) {
     case '&':
@@ -37,9 +37,9 @@ void pt_sanitize_walk(struct pt_str *out, const char *text, size_t from, size_t 
         if (!n) {
             pt_str_add(out, PT_UTF8_REPLACEMENT);
         } else if (!pt_utf8_is_control(code)) {
-            put(out, &(struct pt_place){text, at, text + at, n, code, false});
+            put(out, &(struct pt_text_place){text, at, text + at, n, code, false});
         } else {
-            put(out, &(struct pt_place){text, at, "\\", 1, '\\', true});
+            put(out, &(struct pt_text_place){text, at, "\\", 1, '\\', true});
             pt_str_printf(out, code < 0x100 ? "x%02x" : "u{%04x}", code);
         }
     }

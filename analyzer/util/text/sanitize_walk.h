@@ -10,7 +10,7 @@
 
 #include "util/str.h"
 
-struct pt_place {
+struct pt_text_place {
     const char *text;  /* the whole text */
     size_t at;         /* where in it */
     const char *bytes; /* the character: of the text, or the backslash that begins a replaced one */
@@ -19,10 +19,10 @@ struct pt_place {
     bool is_escape;
 };
 
-typedef void pt_put_character(struct pt_str *out, const struct pt_place *place);
+typedef void pt_put_character(struct pt_str *out, const struct pt_text_place *place);
 
 /* The `bytes` bytes at `from`; `put` can see the characters around them, too. */
 void pt_sanitize_walk(struct pt_str *out, const char *text, size_t from, size_t bytes, pt_put_character *put);
-void pt_put_html(struct pt_str *out, const struct pt_place *place);
+void pt_put_html(struct pt_str *out, const struct pt_text_place *place);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * stacks/peers.c - Owns: the ends of pipes and sockets on this machine. Threads: main only. Never: opens what a process
- * has open; asks a name service.
+ * stacks/channel_ends.c - Owns: the ends of pipes and sockets on this machine. Threads: main only. Never: opens what a
+ * process has open; asks a name service.
  */
-#include "peers.h"
+#include "channel_ends.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -27,7 +27,7 @@ struct end {
     int fd;
 };
 
-struct pt_peers {
+struct pt_channel_ends {
     struct {
         PT_VEC(struct end);
     } ends; /* by inode */
@@ -55,7 +55,7 @@ static void list_ends(struct pt_look *look, pt_u32 pid)
     const struct dirent *entry;
     /* Whoever may not be read got its descriptors from an ancestor: one of another session has none of ours. */
     if (!directory && errno == EACCES && is_of_our_sessions(look, pid))
-        look->peers->is_whole = false;
+        look->channel_ends->is_whole = false;
     while (directory && (entry = readdir(directory))) {
         unsigned long long inode;
         const ssize_t n = readlinkat(dirfd(directory), entry->d_name, target, sizeof target - 1);
@@ -63,7 +63,7 @@ static void list_ends(struct pt_look *look, pt_u32 pid)
         if (sscanf(target, "pipe:[%llu]", &inode) != 1 && sscanf(target, "socket:[%llu]", &inode) != 1)
             continue;
         const struct end end = {inode, pid, (int)strtol(entry->d_name, NULL, 10)};
-        pt_vec_push(&look->peers->ends, end);
+        pt_vec_push(&look->channel_ends->ends, end);
     }
     if (directory)
         closedir(directory);
@@ -79,8 +79,8 @@ static void scan(struct pt_look *look)
 {
     DIR *directory = opendir("/proc");
     const struct dirent *entry;
-    look->peers = pt_calloc(1, sizeof *look->peers);
-    look->peers->is_whole = directory != NULL;
+    look->channel_ends = pt_calloc(1, sizeof *look->channel_ends);
+    look->channel_ends->is_whole = directory != NULL;
     while (directory && (entry = readdir(directory))) {
         const pt_u32 pid = (pt_u32)strtoul(entry->d_name, NULL, 10);
         if (pid)
@@ -88,8 +88,9 @@ static void scan(struct pt_look *look)
     }
     if (directory)
         closedir(directory);
-    if (look->peers->ends.n)
-        qsort(look->peers->ends.items, look->peers->ends.n, sizeof *look->peers->ends.items, by_inode);
+    if (look->channel_ends->ends.n)
+        qsort(look->channel_ends->ends.items, look->channel_ends->ends.n, sizeof *look->channel_ends->ends.items,
+              by_inode);
 }
 
 static bool is_for(const struct end *end, enum pt_end want)
@@ -106,12 +107,12 @@ static bool is_for(const struct end *end, enum pt_end want)
     return mode == O_RDWR || mode == (want == PT_END_READ ? O_RDONLY : O_WRONLY);
 }
 
-bool pt_peers_holders(struct pt_look *look, pt_u64 inode, enum pt_end want, struct pt_holders *holders)
+bool pt_channel_ends_holders(struct pt_look *look, pt_u64 inode, enum pt_end want, struct pt_holders *holders)
 {
-    if (!look->peers)
+    if (!look->channel_ends)
         scan(look);
-    size_t low = 0, high = look->peers->ends.n;
-    const struct end *ends = look->peers->ends.items;
+    size_t low = 0, high = look->channel_ends->ends.n;
+    const struct end *ends = look->channel_ends->ends.items;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (ends[middle].inode < inode)
@@ -119,21 +120,21 @@ bool pt_peers_holders(struct pt_look *look, pt_u64 inode, enum pt_end want, stru
         else
             high = middle;
     }
-    for (size_t i = low; i < look->peers->ends.n && ends[i].inode == inode; i++) {
+    for (size_t i = low; i < look->channel_ends->ends.n && ends[i].inode == inode; i++) {
         bool is_known = false;
         for (size_t j = 0; j < holders->n; j++)
             is_known |= holders->items[j] == ends[i].pid;
         if (!is_known && is_for(&ends[i], want))
             pt_vec_push(holders, ends[i].pid);
     }
-    return look->peers->is_whole;
+    return look->channel_ends->is_whole;
 }
 
-void pt_peers_close(struct pt_peers *peers)
+void pt_channel_ends_close(struct pt_channel_ends *channel_ends)
 {
-    if (peers)
-        free(peers->ends.items);
-    free(peers);
+    if (channel_ends)
+        free(channel_ends->ends.items);
+    free(channel_ends);
 }
 
 /* ---- sockets ---- */
@@ -246,7 +247,7 @@ static bool read_unix(pt_u64 inode, struct pt_socket *ret_socket)
     return true;
 }
 
-void pt_peers_socket(pt_u32 pid, pt_u64 inode, struct pt_socket *ret_socket)
+void pt_channel_ends_socket(pt_u32 pid, pt_u64 inode, struct pt_socket *ret_socket)
 {
     static const char *const tables[] = {"tcp", "tcp6", "udp", "udp6"};
     *ret_socket = (struct pt_socket){0};
