@@ -28,15 +28,6 @@ def module_of(path):
     return os.path.splitext(path)[0]
 
 
-def resolve(paths, path, name):
-    """Where a quoted include lies, relative to the root; None for what is not ours."""
-    for base in (os.path.dirname(path), "include", path.split("/")[0]):
-        candidate = os.path.normpath(os.path.join(base, name))
-        if candidate in paths:
-            return candidate
-    return None
-
-
 def definitions(texts):
     """(half, name) -> modules that define it for others."""
     found = {}
@@ -56,7 +47,7 @@ def arrows(texts):
         to = found.setdefault(here, {})
         blank = csource.blanked(text, keep_strings=True)
         for m in re.finditer(r'^\s*#\s*include\s*"([^"]+)"', blank, re.M):
-            target = resolve(texts, path, m.group(1))
+            target = csource.resolve(texts, path, m.group(1))
             if target and target.endswith(".h") and module_of(target) != here:
                 to.setdefault(module_of(target), []).append("#include")
         # A header's declarations name functions of its own .c; only what its inline functions call counts.

@@ -102,24 +102,14 @@ def folder_of(path):
     return folder
 
 
-def resolve(root, path, name):
-    """Where a quoted include lies, relative to the root; None for what is not ours."""
-    top = path.split("/")[0]
-    for base in (os.path.dirname(path), "include", top):
-        candidate = os.path.normpath(os.path.join(base, name))
-        if os.path.isfile(os.path.join(root, candidate)):
-            return candidate
-    return None
-
-
-def check_file(root, path, problems):
+def check_file(root, paths, path, problems):
     here = folder_of(path)
     allowed = {here, "include/proftrace", *MAY_INCLUDE.get(here, [])}
     if not here:
         problems.append(f"{path}: its folder is not in the table of scripts/check_layers.py")
         return
     for line, name, quoted in includes(csource.read(root, path)):
-        target = resolve(root, path, name) if quoted or name.startswith("proftrace/") else None
+        target = csource.resolve(paths, path, name) if quoted or name.startswith("proftrace/") else None
         if target and folder_of(target) not in allowed and (path, target) not in EXCEPTIONS:
             problems.append(f"{path}:{line}: {here} must not include {target}")
         for header, files in THIRD_PARTY.items():
@@ -146,8 +136,9 @@ def main():
     problems = []
     check_page(root, problems)
     paths = csource.own_files(root, ["include", "preload", "analyzer"], (".c", ".h", ".def"))
+    known = set(paths)
     for path in paths:
-        check_file(root, path, problems)
+        check_file(root, known, path, problems)
     for problem in problems:
         print(problem)
     print(f"{len(paths)} files, {len(problems)} violations")

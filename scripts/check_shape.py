@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Sizes of folders, files, functions and macros, and names: a table of how we stand, and a failure beyond the hard limits.
 
-    check_shape.py [--strict] [ROOT]   there are no other limits than the strict ones; the word is taken for who is used to it
+    check_shape.py [ROOT]
 
 Long files and functions are where reviews get lost. What is longer on purpose stands in LONGER with its reason. A file may
 be long where cutting it would need a header that only its halves share.
@@ -126,8 +126,7 @@ def measure(root, tree, allowed, problems):
 
 
 def main():
-    folders = [a for a in sys.argv[1:] if a != "--strict"]
-    root = folders[0] if folders else os.path.dirname(HERE)
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(HERE)
     problems, allowed = [], stood_in_for(root)
     print("tree       files  lines p50   p90   max  functions p50  p90   max  branches p90 max comments goto/kloc")
     for tree in TREES:

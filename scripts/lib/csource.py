@@ -21,6 +21,15 @@ def read(root, path):
         return f.read()
 
 
+def resolve(paths, path, name):
+    """Which of `paths` the file at `path` includes by a quoted name; None for what is not ours."""
+    for base in (os.path.dirname(path), "include", path.split("/")[0]):
+        candidate = os.path.normpath(os.path.join(base, name))
+        if candidate in paths:
+            return candidate
+    return None
+
+
 def blanked(text, keep_strings=False):
     """Comments and literals blanked, lines kept."""
     token = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
