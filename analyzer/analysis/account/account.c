@@ -171,8 +171,8 @@ static const struct pt_column columns[] = {
     PT_COLUMN(struct process_row, process, TEXT, "Process"),
     PT_COLUMN(struct process_row, pid, NUMBER, "PID"),
     PT_COLUMN(struct process_row, wall_s, SECONDS, "Lived"),
-    PT_COLUMN(struct process_row, cpu_s, SECONDS, "CPU"),
-    PT_COLUMN(struct process_row, cpu_percent, PERCENT, "CPU share"),
+    PT_COLUMN(struct process_row, cpu_s, SECONDS, "CPU of all"), /* the others are of the main thread */
+    PT_COLUMN(struct process_row, cpu_percent, PERCENT, "Of one CPU"),
     PT_COLUMN(struct process_row, file_s, SECONDS, "Files"),
     PT_COLUMN(struct process_row, network_s, SECONDS, "Network"),
     PT_COLUMN(struct process_row, data_wait_s, SECONDS, "Data wait"),
