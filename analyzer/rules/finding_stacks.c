@@ -134,14 +134,13 @@ static bool hands_over(const struct pt_stack *stack)
     return false;
 }
 
-/* A process that was forked for the work has the frames of whoever forked it around its own. */
-static bool is_of_worker(const struct pt_stack *stack)
+pt_u32 pt_start_of_worker(const struct pt_stack_frame *frames, pt_u32 n)
 {
-    for (pt_u32 i = 0; i < stack->n; i++)
-        if (pt_python_is_function(&stack->frames[i], "/process.py", "BaseProcess._bootstrap") &&
-            pt_python_in_multiprocessing(stack->frames[i].file))
-            return true;
-    return false;
+    for (pt_u32 i = 0; i < n; i++)
+        if (pt_python_is_function(&frames[i], "/process.py", "BaseProcess._bootstrap") &&
+            pt_python_in_multiprocessing(frames[i].file))
+            return i;
+    return n;
 }
 
 /* A line of the program's own that hands over: a pool's helper threads, which do it for the main thread, have none. */
@@ -150,7 +149,7 @@ static bool hands_over_itself(const struct pt_stack *stack)
     const struct pt_stack_frame *own = pt_python_own_frame(stack->frames, stack->n);
     for (const struct pt_stack_frame *frame = stack->frames; own && frame < own; frame++)
         if (is_of_hand_over(frame))
-            return !is_of_worker(stack);
+            return pt_start_of_worker(stack->frames, stack->n) == stack->n;
     return false;
 }
 

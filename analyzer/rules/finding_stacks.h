@@ -35,6 +35,10 @@ void pt_finding_stacks_free(struct pt_finding_stacks *stacks);
 /* Whether PyTorch's loader called it, in the process that trains. */
 bool pt_is_in_loader(const struct pt_stack *stack);
 
+/* The frame of multiprocessing that a process begins with which was forked or spawned for some work: around it a forked
+ * one has those of whoever forked it. n = there is none. */
+pt_u32 pt_start_of_worker(const struct pt_stack_frame *frames, pt_u32 n);
+
 /* The frame that a user knows it by: of the function that the finding is about, else the nearest one that has a name
  * and is neither libc's, the kernel's, the interpreter's nor a standard library's; NULL = it has none. */
 const struct pt_stack_frame *pt_named_frame(const struct pt_finding_stack *stack);

@@ -5,6 +5,7 @@
  */
 #include "place.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +124,112 @@ static struct spot heaviest(const struct pt_finding_stacks *stacks)
     return spot;
 }
 
+/* ---- what a library does for a line ---- */
+
+/* `trainer.fit(model)`, and the `for` line of a loader with packages' data sets and transforms, are all that a whole
+ * training has of its program's own: each of its findings pointed there. */
+
+#define LEAST_OF_LINE 0.5   /* with less, another function may do more of it */
+#define WHOLE_PROGRAM 0.9   /* of the finding: with less, a function of the program says what it does */
+enum { LEAST_DEPTH = 3 };   /* functions from the line inwards: what it calls itself, its reader knows */
+enum { LONGEST_NAME = 30 }; /* with the class: lines of a terminal are short, and the file tells */
+
+struct work {
+    const struct pt_stack_frame *frame; /* where most of its time came from */
+    double cost, most;
+    pt_u32 index; /* in its first stack */
+    size_t stack; /* the last one that it was in, plus 1 */
+};
+
+struct works {
+    PT_VEC(struct work);
+    struct pt_map by_function; /* -> index, plus 1 */
+};
+
+/* They pass on what others do: PyTorch's loader, how its modules call each other, and how native code goes back. */
+static bool hands_on(const struct pt_stack_frame *frame)
+{
+    static const char *const files[] = {"/torch/utils/data/_utils/worker.py", "/torch/utils/data/_utils/fetch.py",
+                                        "/torch/utils/data/dataloader.py", "/torch/nn/modules/module.py",
+                                        "/torch/autograd/"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (strstr(frame->file, files[i]))
+            return true;
+    return *frame->function == '<'; /* a part of a function without a name */
+}
+
+static bool is_of_package(const struct pt_stack_frame *frame)
+{
+    const struct pt_python_program unknown_program = {0};
+    return pt_python_is_library_frame(frame) && *frame->file == '/' &&
+           pt_python_owner_of(&unknown_program, frame->function, frame->file, frame->line) == PT_OWNER_PACKAGE;
+}
+
+static void add_work(struct works *works, const struct pt_finding_stack *stack, size_t number, pt_u32 index)
+{
+    const struct pt_stack_frame *frame = &stack->frames[index];
+    pt_u64 *slot = pt_map_at(&works->by_function, pt_hash_pair((uintptr_t)frame->function, (uintptr_t)frame->file));
+    if (!*slot) {
+        pt_vec_push(works, ((struct work){.frame = frame, .index = index}));
+        *slot = works->n;
+    }
+    struct work *work = &works->items[*slot - 1];
+    if (work->stack == number) /* it calls itself */
+        return;
+    work->stack = number;
+    work->cost += stack->cost;
+    work->frame = stack->cost > work->most ? frame : work->frame;
+    work->most = fmax(work->most, stack->cost);
+}
+
+/* The frames of Python below the program's own one. A process that was forked for the work has those of whoever forked
+ * it around its own: there nothing that the line calls is known to its reader. */
+static void add_works(struct works *works, const struct pt_finding_stack *stack, size_t number,
+                      const struct pt_stack_frame *named, bool is_whole)
+{
+    pt_u32 n = (pt_u32)(named - stack->frames), depth = 0;
+    const pt_u32 start = pt_start_of_worker(stack->frames, n);
+    const bool is_of_worker = start < n;
+    if (!is_of_worker && !is_whole)
+        return;
+    n = start;
+    for (pt_u32 i = 0; i < n; i++)
+        depth += (stack->frames[i].flags & PT_FRAME_OF_PYTHON) != 0;
+    for (pt_u32 i = 0; i < n && (is_of_worker || depth >= LEAST_DEPTH); i++) {
+        if (!(stack->frames[i].flags & PT_FRAME_OF_PYTHON))
+            continue;
+        if (is_of_package(&stack->frames[i]) && !hands_on(&stack->frames[i]))
+            add_work(works, stack, number, i);
+        depth--;
+    }
+}
+
+/* Of the functions of packages that have most of the line's cost the innermost: the others only lead there. NULL =
+ * there is none. */
+static struct work work_of_line(const struct spot *spot, const struct pt_finding_stacks *stacks)
+{
+    struct works works = {0};
+    struct work best = {0};
+    const struct pt_stack_frame *line = spot->named;
+    const bool is_whole = !strcmp(line->function, "<module>") || spot->cost >= WHOLE_PROGRAM * stacks->cost;
+    for (size_t i = 0; i < stacks->n && !pt_python_is_library_frame(line); i++) {
+        const struct pt_stack_frame *named = pt_named_frame(&stacks->items[i]);
+        if (named && named->function == line->function && named->file == line->file && named->line == line->line)
+            add_works(&works, &stacks->items[i], i + 1, named, is_whole);
+    }
+    for (size_t i = 0; i < works.n; i++) {
+        const struct work *work = &works.items[i];
+        const bool is_inner = work->cost < best.cost || (work->cost == best.cost && work->index < best.index);
+        if (work->cost >= LEAST_OF_LINE * spot->most && (!best.frame || is_inner))
+            best = *work;
+    }
+    free(works.items);
+    pt_map_fini(&works.by_function);
+    return best;
+}
+
+/* ---- in words ---- */
+
 /* "read_all (load.c:12), 80 % of the waiting" */
 static const char *with_share(struct pt_metrics *metrics, const char *text, const struct spot *spot,
                               const struct pt_finding_stacks *stacks)
@@ -157,17 +264,32 @@ static const char *file_label(struct pt_metrics *metrics, const char *path)
     return pt_metrics_format(metrics, "%.*s", (int)(end - from), from);
 }
 
+/* "train.py:27 <module> > data_collator.py:812 torch_call, 71 % of the CPU time": a share is of what stands last. */
+static const char *with_work(struct pt_metrics *metrics, const char *text, const struct work *work,
+                             const struct pt_finding_stacks *stacks)
+{
+    const struct spot spot = {.cost = work->cost};
+    const char *function = work->frame->function;
+    const int length = (int)pt_python_named_length(function);
+    const char *dot = length > LONGEST_NAME ? memrchr(function, '.', (size_t)length) : NULL;
+    const char *name = dot ? dot + 1 : function;
+    const char *at = pt_metrics_format(metrics, "%s > %s:%u %.*s", text, pt_telling_name(work->frame->file),
+                                       work->frame->line, length - (int)(name - function), name);
+    return with_share(metrics, at, &spot, stacks);
+}
+
 static struct pt_place python_place(struct pt_metrics *metrics, const struct spot *spot,
                                     const struct pt_finding_stacks *stacks)
 {
     const struct pt_stack_frame *frame = spot->named;
+    const struct work work = work_of_line(spot, stacks);
     const char *at = pt_python_place_text(metrics, frame->file, frame->line, frame->function);
     return (struct pt_place){
         .function = frame->function,
         .file = frame->file,
         .line = frame->line,
         .language = "python",
-        .text = with_share_of_line(metrics, at, spot, stacks),
+        .text = work.frame ? with_work(metrics, at, &work, stacks) : with_share_of_line(metrics, at, spot, stacks),
     };
 }
 
