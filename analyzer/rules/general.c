@@ -17,6 +17,7 @@
 #define NEARLY_ALL_OF_IT 0.75
 #define MOST_OF_IT 0.5
 #define LEAST_SEEN 0.25           /* of a wait: who is waited for in less of it explains nothing */
+#define MOSTLY_NATIVE 0.7         /* of a function: Python is not what is slow in it */
 #define LARGE_BACKWARD_PERCENT 25 /* of a training */
 
 const struct pt_general pt_generals[] = {
@@ -331,27 +332,30 @@ static bool are_cpus_busy(const struct pt_profile *profile, const struct pt_find
 }
 
 /* Of what it computes in Python, without imports, more than half in one function of the program: its name stands
- * beside it. */
-static bool is_in_one_function(struct pt_profile *profile, pt_i64 stage)
+ * beside it. NULL = in none, or in native code that such a function calls: to fit a model of scikit-learn is no affair
+ * of sets and dictionaries, but perhaps of idle CPUs. */
+static const char *one_function(struct pt_profile *profile, pt_i64 stage)
 {
     struct pt_own_functions functions;
-    double most_s = 0;
+    struct pt_own_function most = {0};
     pt_own_functions(profile, stage, false, &functions);
     for (size_t i = 0; i < functions.n; i++)
-        most_s = fmax(most_s, functions.items[i].own_s);
-    const bool is_in_one = most_s > MOST_OF_IT * functions.all_s;
+        most = functions.items[i].own_s > most.own_s ? functions.items[i] : most;
+    const bool is_in_one = most.own_s > MOST_OF_IT * functions.all_s && most.own_native_s < MOSTLY_NATIVE * most.own_s;
     pt_own_functions_free(&functions);
-    return is_in_one;
+    return is_in_one ? most.function : NULL;
 }
 
 /* No rule knows what it does; whoever looks at it may. */
 static void say_how_to_compute_less(struct pt_profile *profile, struct pt_finding *finding)
 {
     const bool are_busy = are_cpus_busy(profile, finding);
-    if (is_in_one_function(profile, finding->stage))
-        finding->remedy =
-            "look at that function: do less in it (look things up in a set or dictionary, do once what stays "
-            "the same), or in native code";
+    const char *function = one_function(profile, finding->stage);
+    if (function)
+        finding->remedy = pt_metrics_format(&profile->metrics,
+                                            "look at that %s: do less in it (look things up in a set or dictionary, "
+                                            "do once what stays the same), or in native code",
+                                            strcmp(function, "<module>") ? "function" : "code");
     else if (are_busy)
         finding->remedy = "no CPU was idle: only less work or faster code helps";
     if (are_busy)

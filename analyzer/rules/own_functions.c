@@ -129,9 +129,25 @@ static struct pt_own_function *who_has_it(const struct search *search, const str
     return slot && *slot != SEVERAL ? &search->functions->items[*slot - 1] : NULL;
 }
 
-static void add_to_one(const struct search *search, const struct pt_stack *stack, struct pt_own_function *function)
+/* Neither the interpreter nor Python: NumPy, say. Libc and the kernel do what their caller asks for. */
+static bool is_in_native(const struct pt_stack *stack)
+{
+    pt_u32 top = 0;
+    while (top + 1 < stack->n && stack->frames[top].flags & PT_FRAME_SERVES &&
+           !(stack->frames[top].flags & PT_FRAME_OF_PYTHON))
+        top++;
+    return !(stack->frames[top].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_OF_PYTHON));
+}
+
+static void add_own(const struct search *search, const struct pt_stack *stack, struct pt_own_function *function)
 {
     function->own_s += stack->cost[search->own_cost];
+    function->own_native_s += is_in_native(stack) ? stack->cost[search->own_cost] : 0;
+}
+
+static void add_to_one(const struct search *search, const struct pt_stack *stack, struct pt_own_function *function)
+{
+    add_own(search, stack, function);
     function->with_s += stack->cost[search->cost];
     function->called_s += stack->cost[search->cost];
     function->beside_s += stack->cost[search->own_cost];
@@ -149,7 +165,7 @@ static void add_stack(struct search *search, const struct pt_stack *stack)
         return;
     }
     if (own && is_own(own))
-        function_of(search, own)->own_s += stack->cost[search->own_cost];
+        add_own(search, stack, function_of(search, own));
     for (pt_u32 i = 0; i < stack->n; i++) {
         if (!is_own(&stack->frames[i]))
             continue;
@@ -247,15 +263,9 @@ double pt_own_function_native_percent(const struct pt_profile *profile, pt_i64 s
         if ((pt_i64)stack->stage != stage || !(stack->cost[PT_STACK_TRAINING_S] > 0) ||
             !is_in_function(stack, function))
             continue;
-        pt_u32 top = 0; /* libc and the kernel do what their caller asks for */
-        while (top + 1 < stack->n && stack->frames[top].flags & PT_FRAME_SERVES &&
-               !(stack->frames[top].flags & PT_FRAME_OF_PYTHON))
-            top++;
         all_s += stack->cost[PT_STACK_TRAINING_S];
         const double dispatch_s = fmax(stack->cost[PT_STACK_BEHIND_OWN_S] - stack->cost[PT_STACK_TRAINING_OWN_S], 0);
-        native_s += stack->frames[top].flags & (PT_FRAME_IS_PYTHON | PT_FRAME_OF_PYTHON)
-                        ? 0
-                        : stack->cost[PT_STACK_TRAINING_S] - dispatch_s;
+        native_s += is_in_native(stack) ? stack->cost[PT_STACK_TRAINING_S] - dispatch_s : 0;
     }
     return all_s > 0 ? 100 * native_s / all_s : 0;
 }

@@ -15,6 +15,7 @@
 struct pt_own_function {
     const char *file, *function; /* with its comprehensions, which have no name */
     double own_s;        /* in it and in what it calls but other own functions, without a framework's operations */
+    double own_native_s; /* of that, in native code that it calls: NumPy's, say */
     double with_s;       /* with these */
     double beside_s;     /* of with_s, outside of a framework's operations, in other own functions as well */
     double behind_s;     /* of it, called behind the backward pass of each step, and no phase */

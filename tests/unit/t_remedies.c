@@ -198,6 +198,41 @@ static void inference_is_not_told_that_it_trains(void **state)
     }
 }
 
+/* Sets and dictionaries help what runs in Python: neither NumPy nor the fitting of a model. */
+static void only_python_is_to_look_things_up(void **state)
+{
+    static const struct {
+        const char *function, *remedy;
+        double native_s;
+    } cases[] = {{"compute", "look at that function", 5},
+                 {"<module>", "look at that code", 5},
+                 {"compute", "work divided among idle CPUs", 7},
+                 {"<module>", "work divided among idle CPUs", 7}};
+    static const struct pt_stack_frame native = {.function = "sort", .module = "/np.so", .flags = PT_FRAME_IS_NAMED};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "time.computing_s", 9);
+        judged_set(w, "cpu.total_s", 9.1);
+        for (int is_native = 0; is_native < 2; is_native++) {
+            const double s = is_native ? cases[i].native_s : 9 - cases[i].native_s;
+            const struct pt_stack_frame frames[] = {native,
+                                                    {.function = cases[i].function,
+                                                     .file = "/app/train.py",
+                                                     .line = 7,
+                                                     .flags = PT_FRAME_IS_NAMED | PT_FRAME_OF_PYTHON}};
+            struct pt_stack *stack =
+                pt_stacks_add(&w->profile.stacks, 0, is_native ? frames : frames + 1, is_native ? 2 : 1);
+            stack->part = PT_STACK_ANY_PART;
+            stack->cost[PT_STACK_CPU_S] = stack->cost[PT_STACK_CRITICAL_S] = stack->cost[PT_STACK_CRITICAL_OWN_S] = s;
+        }
+        const char *remedy = judged(w, "one_thread_computes")->remedy;
+        if (!strstr(remedy, cases[i].remedy))
+            fail_msg("%s: %s", cases[i].function, remedy);
+        judged_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +242,7 @@ int main(void)
         cmocka_unit_test(a_data_loader_is_advised_where_there_is_one),
         cmocka_unit_test(the_number_of_workers_is_that_of_one_loader),
         cmocka_unit_test(inference_is_not_told_that_it_trains),
+        cmocka_unit_test(only_python_is_to_look_things_up),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_names_without_a_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
