@@ -186,7 +186,7 @@ def shown():
 
 
 SEEN = {"STACK": "in its stacks", "CPU": "in a third of the CPU time", "LOADED": "loaded", "OBJECT": "in the name of what it is about",
-        "MOSTLY": "at least 50 %"}
+        "MOSTLY": "at least 50 %", "DATA_SET": "as the data set whose samples `default_collate` joins"}
 
 
 def seen_of(remedy):

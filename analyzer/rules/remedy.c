@@ -120,6 +120,13 @@ static bool is_object(const struct pt_finding *finding, const char *patterns)
     return first.type == PT_VALUE_TEXT && has_any(first.text, patterns);
 }
 
+static bool is_data_set(const struct pt_profile *profile, const struct pt_finding *finding, const char *patterns)
+{
+    const struct pt_value name =
+        pt_metrics_get(&profile->metrics, pt_scope_stage((pt_u32)finding->stage), "training.data_set");
+    return name.type == PT_VALUE_TEXT && has_any(name.text, patterns);
+}
+
 static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profile, const struct pt_finding *finding,
                  double *ret_share)
 {
@@ -136,6 +143,9 @@ static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profil
         return is_object(finding, remedy->patterns);
     case PT_SEEN_REREAD:
         return pt_read_again_in(profile, finding->stage, finding->place.file, finding->place.function).path;
+    case PT_SEEN_DATA_SET:
+        return is_data_set(profile, finding, remedy->patterns) &&
+               share_of_stacks(profile, finding, finding->place_kind, "default_collate") > 0;
     case PT_SEEN_MOSTLY:
         break;
     }

@@ -7,7 +7,15 @@
 
 #include "finding.h"
 
-enum pt_seen { PT_SEEN_STACK, PT_SEEN_CPU, PT_SEEN_LOADED, PT_SEEN_OBJECT, PT_SEEN_MOSTLY, PT_SEEN_REREAD };
+enum pt_seen {
+    PT_SEEN_STACK,
+    PT_SEEN_CPU,
+    PT_SEEN_LOADED,
+    PT_SEEN_OBJECT,
+    PT_SEEN_MOSTLY,
+    PT_SEEN_REREAD,
+    PT_SEEN_DATA_SET
+};
 
 /* The rows of remedies.def; closed by one without rules. */
 struct pt_remedy {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "rules/remedy.h"
 #include "rules/rule.h"
 #include "helper_judged.h"
 
@@ -79,6 +80,60 @@ static void a_data_set_in_memory_is_known_by_names_without_a_class(void **state)
         add_call(w, cases[i].function, cases[i].file, PT_PART_file_read, PT_STACK_WORKER_S, 4);
         const char *remedy = judged(w, "steps_wait_for_data")->remedy;
         assert_int_equal(strstr(remedy, "take whole batches") != NULL, cases[i].is_in_memory);
+        judged_free(w);
+    }
+}
+
+/* In workers most of the time goes into joining samples; where the program joins them itself, perhaps into that. */
+static void a_data_set_in_memory_is_known_by_its_name(void **state)
+{
+    static const struct {
+        const char *data_set, *function;
+        bool is_in_memory;
+    } cases[] = {{"TensorDataset", "default_collate", true},
+                 {"TensorDataset", "pad_batch", false},
+                 {"Images", "default_collate", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "training.waits.cost_s", 4);
+        judged_set(w, "training.waits_percent", 40);
+        judged_set(w, "training.workers.count", 2);
+        pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "training.data_set", pt_text(cases[i].data_set));
+        add_call(w, cases[i].function, "/lib/torch/utils/data/_utils/collate.py", PT_STACK_ANY_PART, PT_STACK_WORKER_S,
+                 4);
+        const char *remedy = judged(w, "steps_wait_for_data")->remedy;
+        assert_int_equal(strstr(remedy, "take whole batches") != NULL, cases[i].is_in_memory);
+        judged_free(w);
+    }
+}
+
+/* Each finding that its loader may have: more workers, NumPy and dictionaries make nothing of it cheaper. */
+static void a_data_set_in_memory_needs_no_loader(void **state)
+{
+    static const struct {
+        const char *rule;
+        enum pt_place_kind place_kind;
+        enum pt_stack_cost cost;
+    } cases[] = {{"loading_in_main", PT_PLACE_PREPARING, PT_STACK_PREPARING_S},
+                 {"python_in_training", PT_PLACE_PREPARING, PT_STACK_PREPARING_S},
+                 {"tiny_operations", PT_PLACE_FORWARD, PT_STACK_FORWARD_S},
+                 {"dataloader_cpu_bound", PT_PLACE_WORKERS, PT_STACK_WORKER_S},
+                 {"too_few_workers", PT_PLACE_WORKERS, PT_STACK_WORKER_S}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = judged_new(10);
+        const struct pt_finding finding = {.rule = cases[i].rule, .place_kind = cases[i].place_kind};
+        double share;
+        judged_set(w, "training.only_calls_percent", 0);
+        judged_set(w, "helpers.of_loader_percent", 100);
+        judged_set(w, "training.dispatch_in_loading_percent", 100);
+        judged_set(w, "training.function.native_loading_percent", 100);
+        add_call(w, "TensorDataset.__getitem__", "/lib/torch/utils/data/dataset.py", PT_STACK_ANY_PART, cases[i].cost,
+                 4);
+        const char *remedy = pt_remedy_of(&w->profile, &finding, &share);
+        if (!remedy || !strstr(remedy, "take whole batches"))
+            fail_msg("%s: %s", cases[i].rule, remedy);
         judged_free(w);
     }
 }
@@ -244,6 +299,8 @@ int main(void)
         cmocka_unit_test(inference_is_not_told_that_it_trains),
         cmocka_unit_test(only_python_is_to_look_things_up),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_names_without_a_class),
+        cmocka_unit_test(a_data_set_in_memory_is_known_by_its_name),
+        cmocka_unit_test(a_data_set_in_memory_needs_no_loader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
