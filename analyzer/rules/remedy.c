@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: whether a row of remedies.def fits a finding. Threads: one. Never: advises for what was not seen.
+ * Owns: whether a row of remedies.def fits a finding, and what its options are called there. Threads: one. Never:
+ * advises for what was not seen.
  */
 #include "remedy.h"
 
@@ -11,6 +12,8 @@
 #include "conditions.h"
 #include "finding_stacks.h"
 #include "read_again.h"
+#include "util/auto.h"
+#include "util/str.h"
 
 #define LEAST_SHARE (1.0 / 3)
 enum { MOSTLY_PERCENT = 50 };
@@ -182,4 +185,51 @@ const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *fi
         if (is_for(remedy->rules, finding->rule) && fits(remedy, profile, finding, ret_share))
             return filled_in(profile, finding, remedy->remedy);
     return NULL;
+}
+
+/* ---- trainers ---- */
+
+/* To import a trainer is not to train with it. */
+static bool runs(const struct pt_profile *profile, pt_i64 stage, const char *file)
+{
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        for (pt_u32 j = 0; (pt_i64)stack->stage == stage && j < stack->n; j++)
+            if (stack->frames[j].flags & PT_FRAME_OF_PYTHON && stack->frames[j].file &&
+                strstr(stack->frames[j].file, file) && *stack->frames[j].function != '<')
+                return true;
+    }
+    return false;
+}
+
+static const char *replaced(struct pt_profile *profile, const char *text, const char *what, const char *instead)
+{
+    PT_AUTO(pt_str_fini) struct pt_str to = {0};
+    for (const char *at; (at = strstr(text, what)); text = at + strlen(what)) {
+        pt_str_bytes(&to, text, (size_t)(at - text));
+        pt_str_add(&to, instead);
+    }
+    pt_str_add(&to, text);
+    return pt_metrics_text(&profile->metrics, pt_str_text(&to));
+}
+
+const char *pt_in_words_of_trainer(struct pt_profile *profile, const struct pt_finding *finding, const char *text)
+{
+    static const struct {
+        const char *file, *option, *instead;
+    } rows[] = {
+#define TRAINER(file, option, instead) {file, option, instead},
+#include "trainers.def"
+#undef TRAINER
+    };
+    const char *last = NULL;
+    bool is_there = false;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!strstr(text, rows[i].option))
+            continue;
+        is_there = last && !strcmp(last, rows[i].file) ? is_there : runs(profile, finding->stage, rows[i].file);
+        last = rows[i].file;
+        text = is_there ? replaced(profile, text, rows[i].option, rows[i].instead) : text;
+    }
+    return text;
 }

@@ -288,6 +288,37 @@ static void only_python_is_to_look_things_up(void **state)
     }
 }
 
+/* Who trains by a trainer has no DataLoader to change; who only imports one has. */
+static void trainers_have_other_names_for_options(void **state)
+{
+    static const struct {
+        const char *function, *file, *rule, *remedy;
+    } cases[] = {
+        {"Trainer.train", "/lib/transformers/trainer.py", "slow_first_batches",
+         "keep the workers between epochs: TrainingArguments(dataloader_persistent_workers=True)"},
+        {"<module>", "/lib/transformers/trainer.py", "slow_first_batches",
+         "keep the workers between epochs: DataLoader(persistent_workers=True)"},
+        {"Trainer.train", "/app/trainer.py", "slow_first_batches",
+         "keep the workers between epochs: DataLoader(persistent_workers=True)"},
+        {"Trainer.train", "/lib/transformers/trainer.py", "too_few_workers",
+         "TrainingArguments(dataloader_num_workers=number of CPUs, dataloader_persistent_workers=True, "
+         "dataloader_prefetch_factor=4)"},
+        {"BaseTrainer._do_train", "/lib/ultralytics/engine/trainer.py", "too_few_workers",
+         "model.train(workers=number of CPUs)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = new_workers(8, 80, 0, 0, 78);
+        judged_set(w, "helpers.workers.at_once", 2);
+        judged_set(w, "helpers.of_loader_percent", 100);
+        judged_set(w, "training.late_starts_percent", 40);
+        judged_set(w, "training.restarts.cost_s", 3);
+        add_call(w, cases[i].function, cases[i].file, PT_PART_network, PT_STACK_CALL_S, 1);
+        assert_string_equal(judged(w, cases[i].rule)->remedy, cases[i].remedy);
+        judged_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +328,7 @@ int main(void)
         cmocka_unit_test(a_data_loader_is_advised_where_there_is_one),
         cmocka_unit_test(the_number_of_workers_is_that_of_one_loader),
         cmocka_unit_test(inference_is_not_told_that_it_trains),
+        cmocka_unit_test(trainers_have_other_names_for_options),
         cmocka_unit_test(only_python_is_to_look_things_up),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_names_without_a_class),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_its_name),
