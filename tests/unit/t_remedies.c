@@ -319,6 +319,29 @@ static void trainers_have_other_names_for_options(void **state)
     }
 }
 
+/* A file of Python is known by its whole name: one of the program's own may have any name. */
+static void writers_of_images_are_known_by_their_file(void **state)
+{
+    static const struct {
+        const char *file, *rule, *remedy;
+    } cases[] = {{"/lib/PIL/PngImagePlugin.py", "compressing", "compress_level=1"},
+                 {"/lib/PIL/JpegImagePlugin.py", "compressing", NULL},
+                 {"/app/old_PngImagePlugin.py", "compressing", NULL},
+                 {"/app/sqlite_of_my_tests.py", "one_thread_computes", NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = judged_new(10);
+        const struct pt_finding finding = {.rule = cases[i].rule, .place_kind = PT_PLACE_STEPS};
+        double share;
+        add_call(w, "_save", cases[i].file, PT_STACK_ANY_PART, PT_STACK_STEPS_S, 4);
+        const char *remedy = pt_remedy_of(&w->profile, &finding, &share);
+        assert_int_equal(remedy != NULL, cases[i].remedy != NULL);
+        if (remedy)
+            assert_non_null(strstr(remedy, cases[i].remedy));
+        judged_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +352,7 @@ int main(void)
         cmocka_unit_test(the_number_of_workers_is_that_of_one_loader),
         cmocka_unit_test(inference_is_not_told_that_it_trains),
         cmocka_unit_test(trainers_have_other_names_for_options),
+        cmocka_unit_test(writers_of_images_are_known_by_their_file),
         cmocka_unit_test(only_python_is_to_look_things_up),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_names_without_a_class),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_its_name),
