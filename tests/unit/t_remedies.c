@@ -342,6 +342,32 @@ static void writers_of_images_are_known_by_their_file(void **state)
     }
 }
 
+/* Nothing is fetched by who sends. */
+static void who_sends_is_not_told_to_fetch(void **state)
+{
+    static const struct {
+        const char *function;
+        double sent_percent;
+        const char *remedy;
+    } cases[] = {{"log_metric", 70, "log every 50th step"},
+                 {"MlflowClient.log_batch", 20, "log every 50th step"},
+                 {"upload", 70, "send less often"},
+                 {"download", 20, "fetch 8 to 32 at once"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "net.request.calls", 90);
+        judged_set(w, "net.at_once", 1);
+        judged_set(w, "net.cost_s", 4);
+        judged_set(w, "net.sent.percent", cases[i].sent_percent);
+        add_call(w, cases[i].function, "/lib/client.py", PT_PART_network, PT_STACK_CALL_S, 4);
+        const char *remedy = judged(w, "serial_fetches")->remedy;
+        if (!strstr(remedy, cases[i].remedy))
+            fail_msg("%s: %s", cases[i].function, remedy);
+        judged_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +379,7 @@ int main(void)
         cmocka_unit_test(inference_is_not_told_that_it_trains),
         cmocka_unit_test(trainers_have_other_names_for_options),
         cmocka_unit_test(writers_of_images_are_known_by_their_file),
+        cmocka_unit_test(who_sends_is_not_told_to_fetch),
         cmocka_unit_test(only_python_is_to_look_things_up),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_names_without_a_class),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_its_name),

@@ -45,6 +45,7 @@ struct stage_net {
     struct pt_split_time wait, resolve;
     struct pt_time_union asking; /* when anybody waited */
     pt_u64 requests, connects, bytes, wait_ns, answered_ns, queries, failed_queries, query_ns;
+    pt_u64 sent_bytes;                     /* of bytes */
     pt_u64 in_python_loop_ns, by_grpc_ns;  /* of wait_ns */
     pt_u64 answered, overlapping_requests; /* first answers; requests on other connections before those */
 };
@@ -245,6 +246,7 @@ static void moved(struct network *network, const struct pt_event *e, pt_u32 path
         request_or_answer(network, e, host, sends);
         host->bytes += (pt_u64)bytes;
         network->stages[host->stage].bytes += (pt_u64)bytes;
+        network->stages[host->stage].sent_bytes += sends ? (pt_u64)bytes : 0;
     }
     waited(network, e, host);
 }
@@ -391,6 +393,9 @@ static void set_metrics(const struct network *network, pt_u32 stage)
     pt_metrics_set(metrics, scope, "net.request.calls", pt_integer(s->requests));
     pt_metrics_set(metrics, scope, "net.connect.calls", pt_integer(s->connects));
     pt_metrics_set(metrics, scope, "net.bytes", pt_integer(s->bytes));
+    pt_metrics_set(metrics, scope, "net.sent.percent",
+                   s->bytes ? pt_real(100 * (double)s->sent_bytes / (double)s->bytes)
+                            : pt_unknown("nothing went over the network"));
     pt_metrics_set(metrics, scope, "net.wait_s", pt_real(total_s));
     pt_metrics_set(metrics, scope, "net.in_python_loop.percent",
                    s->wait_ns ? pt_real(100 * (double)s->in_python_loop_ns / (double)s->wait_ns)
