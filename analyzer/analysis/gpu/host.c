@@ -3,7 +3,7 @@
  * What the CPU profile knows about the time between recorded calls: page faults, waits without a recorded call, and the
  * code that ran.
  *
- * Threads: one. State: the profile of a stage that uses GPUs; samples in gaps by function. Never: extrapolates a few
+ * Threads: one. State: the profile of a stage that uses GPUs; samples in gaps by place. Never: extrapolates a few
  * samples to the whole gap: the time that they do not represent is the program's own code, without a place.
  */
 #include "host.h"
@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "facts/cpu_code.h"
+#include "facts/python/frames.h"
+#include "util/text/path.h"
 #include "util/text/utf8.h"
 #include "util/whole.h"
 
@@ -22,7 +24,8 @@
 /* No device: what is found is not extrapolated. */
 #define NO_DEVICE UINT32_MAX
 
-struct in_gaps { /* samples of a function, and unrecorded waits in it */
+struct in_gaps {      /* samples of a place, and unrecorded waits in it */
+    const char *text; /* NULL = unknown */
     pt_u32 device, function;
     pt_u8 cause;
     double ns;
@@ -36,7 +39,8 @@ struct pt_gpu_host {
     struct {
         PT_VEC(struct in_gaps);
     } found;
-    struct pt_map by_function; /* device, function, cause -> index, plus 1 */
+    struct pt_map by_place; /* device, cause, text, module -> index, plus 1 */
+    struct pt_map texts;    /* of a node -> the address of its text, plus 1 */
 };
 
 struct pt_gpu_host *pt_gpu_host_open(struct pt_gpu *gpu, pt_u32 stage)
@@ -59,7 +63,8 @@ void pt_gpu_host_close(struct pt_gpu_host *host)
     for (size_t i = 0; i < host->cpu->data->n_threads; i++)
         free(host->unrecorded[i]);
     free(host->unrecorded);
-    pt_map_fini(&host->by_function);
+    pt_map_fini(&host->by_place);
+    pt_map_fini(&host->texts);
     free(host->found.items);
     free(host);
 }
@@ -97,6 +102,34 @@ static const char *text_of(const struct pt_gpu_host *host, pt_u32 function)
     return pt_gpu_text(host->gpu, text);
 }
 
+/* With more functions of Python below it, the line does not tell what is done: it starts a trainer, or calls a model.
+ */
+#define LEAST_DEPTH 3
+
+/* "train.py:88 update_metrics", the program's own line, as all findings name places; NULL = it has none. A function of
+ * PyTorch or NumPy was named that each part of a training calls. */
+static const char *own_line_of(const struct pt_gpu_host *host, pt_u32 node)
+{
+    struct pt_stack_frame frames[PT_STACK_FRAMES];
+    char text[512];
+    const pt_u32 n = pt_cpu_stack(host->view, host->view->frame_of[node], frames);
+    const struct pt_stack_frame *own = pt_python_own_frame(frames, n), *inner = NULL;
+    if (!own || !own->file || pt_python_is_library_frame(own))
+        return NULL;
+    pt_u32 depth = 0;
+    for (const struct pt_stack_frame *frame = own; frame-- > frames;)
+        if (pt_python_is_library_frame(frame)) {
+            inner = frame;
+            depth++;
+        }
+    const int length = snprintf(text, sizeof text, "%s:%u %s", pt_telling_name(own->file), own->line, own->function);
+    if (depth >= LEAST_DEPTH && length > 0 && (size_t)length < sizeof text)
+        snprintf(text + length, sizeof text - (size_t)length, " > %s:%u %s", pt_telling_name(inner->file), inner->line,
+                 inner->function);
+    pt_utf8_trim(text, sizeof text);
+    return pt_gpu_text(host->gpu, text);
+}
+
 static bool is_frozen(const struct pt_cpu_function *function)
 {
     return function->file && !strncmp(function->file, "<frozen ", 8);
@@ -117,11 +150,33 @@ static pt_u32 function_at(const struct pt_cpu_view *view, pt_u32 node)
     return here;
 }
 
-static void add_found(struct pt_gpu_host *host, pt_u32 device, enum pt_gpu_cause cause, pt_u32 function, double ns)
+/* Which function touched a page tells what the page is of; our own code is where it is, whoever called it. */
+static bool has_own_line(enum pt_gpu_cause cause)
 {
-    pt_u64 *slot = pt_map_at(&host->by_function, (pt_u64)device << 40 | (pt_u64)function << 8 | cause);
+    return cause == PT_GPU_CAUSE_python || cause == PT_GPU_CAUSE_native || cause == PT_GPU_CAUSE_heap ||
+           cause == PT_GPU_CAUSE_off_cpu;
+}
+
+static const char *place_of(struct pt_gpu_host *host, pt_u32 node, enum pt_gpu_cause cause)
+{
+    if (!has_own_line(cause))
+        return text_of(host, function_at(host->view, node));
+    pt_u64 *slot = pt_map_at(&host->texts, node);
     if (!*slot) {
-        pt_vec_push(&host->found, ((struct in_gaps){.device = device, .function = function, .cause = (pt_u8)cause}));
+        const char *own = own_line_of(host, node);
+        *slot = (uintptr_t)(own ? own : text_of(host, function_at(host->view, node))) + 1;
+    }
+    return (const char *)(uintptr_t)(*slot - 1);
+}
+
+static void add_found(struct pt_gpu_host *host, pt_u32 device, enum pt_gpu_cause cause, pt_u32 node, double ns)
+{
+    const pt_u32 function = function_at(host->view, node);
+    const char *text = place_of(host, node, cause), *module = host->view->functions.items[function].module;
+    const pt_u64 what = pt_hash_pair((pt_u64)device << 8 | cause, (uintptr_t)text);
+    pt_u64 *slot = pt_map_at(&host->by_place, pt_hash_pair(what, (uintptr_t)module));
+    if (!*slot) {
+        pt_vec_push(&host->found, ((struct in_gaps){text, device, function, (pt_u8)cause, 0}));
         *slot = host->found.n;
     }
     host->found.items[*slot - 1].ns += ns;
@@ -147,12 +202,11 @@ static pt_i64 show_waits(struct pt_gpu_host *host, pt_u32 device, pt_u32 thread,
         const pt_i64 to_ns = states[i].end_ns < stretch.end_ns ? states[i].end_ns : stretch.end_ns;
         if (states[i].flags & PT_CPU_RAN || to_ns <= from_ns)
             continue;
-        const pt_u32 function = function_at(host->view, states[i].node);
         const enum pt_gpu_cause cause = cause_of_wait(host, &states[i]);
         const double unseen = device == NO_DEVICE ? 0 : unseen_of(host, thread, &states[i]);
-        viewer.show(viewer.context, cause, text_of(host, function), to_ns - from_ns);
+        viewer.show(viewer.context, cause, place_of(host, states[i].node, cause), to_ns - from_ns);
         if (unseen > 0)
-            add_found(host, device, cause, function, unseen * (double)(to_ns - from_ns));
+            add_found(host, device, cause, states[i].node, unseen * (double)(to_ns - from_ns));
         shown_ns += to_ns - from_ns;
         at_ns = to_ns;
     }
@@ -173,9 +227,9 @@ static void count_samples(struct pt_gpu_host *host, pt_u32 device, pt_u32 thread
     const struct pt_cpu_state *states;
     const size_t n = pt_cpu_states(host->cpu, thread, stretch.start_ns, stretch.end_ns - 1, &states);
     for (size_t i = 0; i < n; i++) {
-        const pt_u32 node = states[i].node, function = function_at(host->view, node);
+        const pt_u32 node = states[i].node;
         if (states[i].flags & PT_CPU_RAN)
-            add_found(host, device, cause_of_code(host->view, node), function, host->view->sample_s[thread] * 1e9);
+            add_found(host, device, cause_of_code(host->view, node), node, host->view->sample_s[thread] * 1e9);
     }
 }
 
@@ -298,10 +352,8 @@ void pt_gpu_host_share(struct pt_gpu *gpu, pt_u32 device)
         ns = ns > own_ns - taken_ns ? own_ns - taken_ns : ns;
         if (ns <= 0)
             continue;
-        const struct pt_gpu_place place = {.device = device,
-                                           .cause = found->cause,
-                                           .inner = PT_GPU_CAUSE__COUNT,
-                                           .text = text_of(host, found->function)};
+        const struct pt_gpu_place place = {
+            .device = device, .cause = found->cause, .inner = PT_GPU_CAUSE__COUNT, .text = found->text};
         const pt_u32 index = pt_gpu_place_at(gpu, &place); /* may move the places */
         gpu->places.items[index].ns += ns;
         taken_ns += ns;
