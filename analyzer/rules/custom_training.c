@@ -95,7 +95,10 @@ static void say_what_is_pickled(struct pt_profile *profile, pt_i64 stage, struct
         "where "
         "CUDA or threads were used before), or "
         "keep "
-        "large lists out of the data set: NumPy arrays, a file that __getitem__ opens, shared memory.";
+        "large lists out of the data set: NumPy arrays, a file that __getitem__ opens, shared memory. Kept workers "
+        "hold "
+        "the data set as it was: what the program changes in it between epochs (set_epoch, a curriculum) then reaches "
+        "them only through shared memory (multiprocessing.Value).";
     pt_finding_add_evidence(finding, "pickling_s", pt_real(pickling_s));
 }
 
