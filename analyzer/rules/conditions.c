@@ -44,8 +44,9 @@ enum { FEWEST_MESSAGES = 10, MESSAGES_OF_TWO_PIECES = 4 };
 
 /* Shares of the workers' lives, in percent; seconds of the main process, and of all of their lives. */
 struct worker_shares {
-    double wait_s, start_s, total_s, lived_s, cpus_percent, wall_percent, feeds, workers, at_once, cpus, busy, file,
-        fault, cpu, queue, other;
+    double wait_s, start_s, total_s, lived_s, cpus_percent, wall_percent, feeds, workers, cpus, busy, file, fault, cpu,
+        queue, other;
+    double at_once, of_loaders; /* of all that live; of them, those of the loaders that are trained from */
 };
 
 /* As if the workers had not lived while other programs had the CPUs that they queued for. */
@@ -62,6 +63,16 @@ static struct worker_shares without_others(struct worker_shares shares, double o
     shares.file = fmin(shares.file * scale, 100);
     shares.other = fmin(shares.other * scale, 100);
     return shares;
+}
+
+/* A training that validates has a second loader with as many workers, which are idle while it trains: eight that lived
+ * were said to have all of eight CPUs, of which they used four. */
+static double workers_of_loaders(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const double at_once = pt_finding_number(finding, metrics, "helpers.workers.at_once");
+    const double of_loaders = pt_finding_number(finding, metrics, "training.workers.count") *
+                              pt_finding_number(finding, metrics, "training.processes.at_once");
+    return of_loaders > 0 ? fmin(at_once, of_loaders) : at_once;
 }
 
 static struct worker_shares shares_of(const struct pt_profile *profile, const struct pt_finding *finding)
@@ -82,6 +93,7 @@ static struct worker_shares shares_of(const struct pt_profile *profile, const st
         .feeds = pt_finding_number(finding, metrics, "helpers.feed.calls"),
         .workers = pt_finding_number(finding, metrics, "helpers.workers.count"),
         .at_once = pt_finding_number(finding, metrics, "helpers.workers.at_once"),
+        .of_loaders = workers_of_loaders(finding, metrics),
         .cpus = pt_finding_number(finding, metrics, "cpus.usable"),
         .busy = pt_finding_number(finding, metrics, "helpers.busy_percent"),
         .file = pt_finding_number(finding, metrics, "helpers.file_percent"),
@@ -149,7 +161,7 @@ static double disk_of(const struct worker_shares *shares)
 static bool have_no_cpu_left(const struct worker_shares *shares)
 {
     enum { NEARLY_ALL_PERCENT = 80 };
-    return !(shares->at_once < shares->cpus) || shares->cpus_percent >= NEARLY_ALL_PERCENT;
+    return !(shares->of_loaders < shares->cpus) || shares->cpus_percent >= NEARLY_ALL_PERCENT;
 }
 
 enum pt_worker_complaint pt_worker_complaint(const struct pt_profile *profile, const struct pt_finding *finding)
@@ -182,7 +194,7 @@ struct pt_worker_waits pt_worker_waits(const struct pt_profile *profile, const s
 {
     const struct worker_shares shares = shares_of(profile, finding);
     const double known = disk_of(&shares) + shares.other, beside_cpu = shares.busy - shares.cpu - shares.queue;
-    const double waits = shares.at_once < shares.cpus ? known : fmax(known, beside_cpu);
+    const double waits = shares.of_loaders < shares.cpus ? known : fmax(known, beside_cpu);
     if (!(shares.busy >= 50)) /* they wait for work */
         return (struct pt_worker_waits){NAN, NAN};
     return (struct pt_worker_waits){.other_percent = 100 * shares.other / shares.busy,
@@ -199,7 +211,7 @@ struct pt_workers_needed pt_waiting_workers_needed(const struct pt_profile *prof
     if (!(pt_worker_waits(profile, finding).all_percent >= MOSTLY_PERCENT))
         return (struct pt_workers_needed){NAN, NAN};
     const double more = fmin(fmax(times, FEWEST_TIMES), MOST_TIMES);
-    const double at_once = pt_finding_number(finding, metrics, "helpers.workers.at_once");
+    const double at_once = workers_of_loaders(finding, metrics);
     const double of_loader = pt_finding_number(finding, metrics, "training.workers.count");
     return (struct pt_workers_needed){.of_loader = ceil((of_loader > 0 ? of_loader : at_once) * more),
                                       .in_all = ceil(at_once * more)};

@@ -12,6 +12,7 @@
 
 #include "facts/path/critical_path.h"
 #include "profile/process_name.h"
+#include "idle_queues.h"
 #include "pools.h"
 #include "repeated.h"
 #include "same_files.h"
@@ -21,7 +22,9 @@ enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
 struct workers {
     const struct pt_process *items[MAX_COMPARED];
     pt_u32 n, total;
-    double life_ns, busy_ns, file_ns, other_ns, on_path_ns;
+    double all_busy_ns, all_cpu_ns, on_path_ns;
+    /* Without those that wait for work beside another loader's. */
+    double life_ns, busy_ns, file_ns, other_ns;
     double cpu_ns, cpu_life_ns; /* of the same time */
     double fault_ns, queue_ns;  /* main threads: for pages that were not in memory, for a CPU; NAN = not known of all */
     bool is_cpu_known;
@@ -30,6 +33,11 @@ struct workers {
 static double life_ns(const struct pt_process *process)
 {
     return process->end_ns > process->start_ns ? (double)(process->end_ns - process->start_ns) : 0;
+}
+
+static bool is_worker_of(const struct pt_children *children, pt_u32 stage, const struct pt_process *process)
+{
+    return children->processes[process->index].is_worker && pt_profile_stage_of(children->profile, process) == stage;
 }
 
 static double busy_ns(const struct pt_children *children, const struct pt_process *process)
@@ -59,30 +67,59 @@ static struct kernel_times kernel_times_of(const struct pt_children *children, p
     };
 }
 
+/* Of those that the main process waits for: the percentages. */
+static void add_shares(const struct pt_children *children, pt_u32 stage, const struct pt_process *process,
+                       struct workers *sum)
+{
+    const struct pt_children_process *own = &children->processes[process->index];
+    const struct kernel_times kernel = kernel_times_of(children, stage, process);
+    const struct pt_image_use use = pt_image_use(children->facts, process);
+    sum->life_ns += life_ns(process);
+    sum->busy_ns += busy_ns(children, process);
+    sum->file_ns += own->file_ns;
+    sum->other_ns += own->other_ns;
+    sum->fault_ns += kernel.fault_ns;
+    sum->queue_ns += kernel.queue_ns;
+    sum->cpu_ns += isnan(use.cpu_ns) ? 0 : use.cpu_ns;
+    sum->cpu_life_ns += use.lived_ns;
+    sum->is_cpu_known &= !isnan(use.cpu_ns);
+}
+
+/* Which of the first of them wait for work beside others. */
+static void find_idle(const struct pt_children *children, pt_u32 stage, const struct workers *sum, bool *are_idle)
+{
+    struct pt_children_life lives[MAX_COMPARED];
+    if (!children->stages[stage].batches_of_loader)
+        return;
+    for (pt_u32 i = 0; i < sum->n; i++)
+        lives[i] =
+            (struct pt_children_life){sum->items[i], life_ns(sum->items[i]), busy_ns(children, sum->items[i]), false};
+    pt_children_find_idle(children, lives, sum->n);
+    for (pt_u32 i = 0; i < sum->n; i++)
+        are_idle[i] = lives[i].waits_beside;
+}
+
 static void gather(const struct pt_children *children, pt_u32 stage, struct workers *sum)
 {
     const struct pt_session *session = children->profile->session;
+    bool are_idle[MAX_COMPARED] = {false};
+    pt_u32 n = 0;
     sum->is_cpu_known = true;
+    for (pt_u32 i = 0; i < session->n_processes && sum->n < MAX_COMPARED; i++)
+        if (is_worker_of(children, stage, session->processes[i]))
+            sum->items[sum->n++] = session->processes[i];
+    find_idle(children, stage, sum, are_idle);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        const struct pt_children_process *own = &children->processes[process->index];
-        if (!own->is_worker || pt_profile_stage_of(children->profile, process) != stage)
+        if (!is_worker_of(children, stage, process))
             continue;
+        const double cpu_ns = pt_image_use(children->facts, process).cpu_ns;
         sum->total++;
-        sum->life_ns += life_ns(process);
-        sum->busy_ns += busy_ns(children, process);
+        sum->all_busy_ns += busy_ns(children, process);
+        sum->all_cpu_ns += isnan(cpu_ns) ? 0 : cpu_ns;
         sum->on_path_ns += (double)children->facts->paths->processes[process->index].on_path_ns;
-        sum->file_ns += own->file_ns;
-        sum->other_ns += own->other_ns;
-        const struct kernel_times kernel = kernel_times_of(children, stage, process);
-        sum->fault_ns += kernel.fault_ns;
-        sum->queue_ns += kernel.queue_ns;
-        const struct pt_image_use use = pt_image_use(children->facts, process);
-        sum->cpu_ns += isnan(use.cpu_ns) ? 0 : use.cpu_ns;
-        sum->cpu_life_ns += use.lived_ns;
-        sum->is_cpu_known &= !isnan(use.cpu_ns);
-        if (sum->n < MAX_COMPARED)
-            sum->items[sum->n++] = process;
+        if (n >= MAX_COMPARED || !are_idle[n++])
+            add_shares(children, stage, process, sum);
     }
 }
 
@@ -272,8 +309,8 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
         pt_metrics_set(metrics, scope, "helpers.busy_percent", percent(workers->busy_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.file_percent", percent(workers->file_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.other_percent", percent(workers->other_ns, workers->life_ns));
-        pt_metrics_set(metrics, scope, "helpers.busy_s", pt_real(workers->busy_ns / 1e9));
-        pt_metrics_set(metrics, scope, "helpers.cpu_s", pt_real(workers->cpu_ns / 1e9)); /* as far as it is known */
+        pt_metrics_set(metrics, scope, "helpers.busy_s", pt_real(workers->all_busy_ns / 1e9));
+        pt_metrics_set(metrics, scope, "helpers.cpu_s", pt_real(workers->all_cpu_ns / 1e9)); /* as far as it is known */
         pt_metrics_set(metrics, scope, "helpers.cpu_percent",
                        workers->is_cpu_known
                            ? percent(fmin(workers->cpu_ns, workers->cpu_life_ns), workers->cpu_life_ns)
@@ -339,7 +376,7 @@ static void table_of_workers(const struct pt_children *children, pt_u32 stage)
     struct pt_rows rows = pt_rows(&children->profile->metrics, pt_scope_stage(stage), &by_worker);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        if (children->processes[process->index].is_worker && pt_profile_stage_of(children->profile, process) == stage)
+        if (is_worker_of(children, stage, process))
             add_worker(children, stage, &rows, process);
     }
 }

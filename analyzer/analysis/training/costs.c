@@ -191,6 +191,7 @@ void pt_training_costs(const struct pt_trainings *results, pt_u32 stage, const s
         sums.waits_s += costs[i][COST_WAITS];
     }
     set_shares(metrics, scope, &sums);
+    pt_metrics_set(metrics, scope, "training.processes.at_once", pt_integer(pt_world_at_once(world)));
     set_costs(metrics, scope, world, costs, (double)pt_profile_stage_wall_ns(results->profile, stage) / 1e9);
     if (sums.saves.n)
         set_checkpoints(metrics, scope, &sums);

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "model/tree.h"
 #include "profile/first_rank.h"
 
 static pt_i64 first_rank(const struct pt_world *world)
@@ -36,6 +37,22 @@ struct pt_world pt_world_of(const struct pt_trainings *results, pt_u32 stage)
     if (of_first && ranked / of_first > 1)
         world.ranks = ranked / of_first;
     return world;
+}
+
+/* One of them was the last to begin of those that lived at once. */
+pt_u32 pt_world_at_once(const struct pt_world *world)
+{
+    pt_u32 most = 0;
+    for (pt_u32 i = 0; i < world->n; i++) {
+        const struct pt_process *last = world->all[i]->process;
+        pt_u32 n = 0;
+        for (pt_u32 j = 0; j < world->n; j++) {
+            const struct pt_process *one = world->all[j]->process;
+            n += one->start_ns <= last->start_ns && one->end_ns > last->start_ns && pt_same_machine(one, last);
+        }
+        most = n > most ? n : most;
+    }
+    return most;
 }
 
 void pt_world_free(struct pt_world *world)

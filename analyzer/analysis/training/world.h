@@ -26,6 +26,8 @@ struct pt_world {
 
 struct pt_world pt_world_of(const struct pt_trainings *results, pt_u32 stage);
 void pt_world_free(struct pt_world *world);
+/* The most of them that trained at the same time on one machine: each has a loader of its own. */
+pt_u32 pt_world_at_once(const struct pt_world *world);
 
 /* Time by what engineers call it. */
 enum pt_share {
