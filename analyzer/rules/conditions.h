@@ -46,6 +46,14 @@ struct pt_workers_needed pt_waiting_workers_needed(const struct pt_profile *prof
 /* CPU time in which threads of pools, and of the program's own, looked whether there was something to do. */
 double pt_looking_for_work_s(const struct pt_profile *profile, const struct pt_finding *finding);
 
+/* While a GPU computes, its training waits for it in any case: what the CPU does then is no gain. Of `inside_s`, which
+ * lie in the training, at most the time is left in which the GPU had nothing to do. Without a GPU, all of it. */
+void pt_bound_by_idle_gpu(const struct pt_profile *profile, double inside_s, struct pt_finding *finding);
+
+/* How busy the GPU was while the finding's `time_s` went by, which lie in `of_s`. NAN = no GPU, or most of that time
+ * may have been before its first work or behind its last. */
+double pt_gpu_busy_percent(const struct pt_profile *profile, const struct pt_finding *finding, double of_s);
+
 /* On a busy machine, work that goes away takes with it what it queued for the CPU: by how much more it took. */
 double pt_stretch_of(const struct pt_profile *profile, const struct pt_finding *finding);
 

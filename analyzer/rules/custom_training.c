@@ -66,6 +66,7 @@ bool pt_rule_steps_wait_for_data(struct pt_profile *profile, pt_i64 stage, struc
         return false;
     /* The first batch of each epoch is another matter: slow_first_batches. */
     finding->gain_upper_s = pt_finding_number(finding, metrics, "training.waits.cost_s");
+    pt_bound_by_idle_gpu(profile, finding->gain_upper_s, finding);
     finding->is_wait = true;
     pt_finding_add_metrics(finding, metrics,
                            "data_s:training.data_s share_percent:training.dataloader_percent "

@@ -19,6 +19,8 @@ static bool complain(struct pt_profile *profile, struct pt_finding *finding, enu
     if (pt_worker_complaint(profile, finding) != which)
         return false;
     finding->gain_upper_s = pt_finding_number(finding, &profile->metrics, cost);
+    /* Of other pools nobody knows whether they worked for the training; first batches came before the GPU's work. */
+    pt_bound_by_idle_gpu(profile, pt_finding_number_or_0(finding, &profile->metrics, "training.waits.cost_s"), finding);
     pt_finding_add_metrics(finding, &profile->metrics,
                            "workers_wait_s:helpers.wait_s workers:helpers.workers.at_once "
                            "workers_started:helpers.workers.count cpus:cpus.usable "
@@ -88,7 +90,8 @@ bool pt_rule_too_few_workers(struct pt_profile *profile, pt_i64 stage, struct pt
                 waits.other_percent);
     set_percent(profile, stage, is_pool ? "helpers.pool.waits_of_busy_percent" : "helpers.waits_of_busy_percent",
                 waits.all_percent);
-    finding->gain_upper_s = fmax(finding->gain_upper_s - still_waits_s(profile, finding), 0);
+    const double waits_s = pt_finding_number_or_0(finding, &profile->metrics, "helpers.wait_s");
+    finding->gain_upper_s = fmin(finding->gain_upper_s, fmax(waits_s - still_waits_s(profile, finding), 0));
     return true;
 }
 

@@ -19,6 +19,7 @@
 #define LEAST_SEEN 0.25           /* of a wait: who is waited for in less of it explains nothing */
 #define MOSTLY_NATIVE 0.7         /* of a function: Python is not what is slow in it */
 #define LARGE_BACKWARD_PERCENT 25 /* of a training */
+#define GPU_BUSY_PERCENT 90
 
 const struct pt_general pt_generals[] = {
 #define GENERAL(id, kind, part, place, evidence, table, title, remedy, advice)                                         \
@@ -365,6 +366,21 @@ static void say_how_to_compute_less(struct pt_profile *profile, struct pt_findin
             "work among processes would bring nothing.";
 }
 
+/* With the queue full, a launch waits, and looks like work. */
+static void say_that_the_gpu_is_busy(struct pt_profile *profile, struct pt_finding *finding, double busy_percent)
+{
+    if (!(busy_percent >= GPU_BUSY_PERCENT))
+        return;
+    finding->title = "The main thread computes while the GPU is busy";
+    finding->remedy = pt_metrics_format(&profile->metrics,
+                                        "the GPU was busy for %.0f %% of it: only faster kernels help", busy_percent);
+    finding->advice =
+        "What the main thread does is hidden behind the GPU's work: only faster kernels help (smaller types, "
+        "fused kernels, torch.compile), or less of them.";
+    finding->place_kind = PT_PLACE_NOWHERE;
+    pt_finding_add_metrics(finding, &profile->metrics, "gpu_busy_later_percent:gpu.gaps.busy_percent");
+}
+
 /* Most of what was read is what the program is made of: it is read once, when it starts, and a second run finds it in
  * memory. */
 static bool reads_programs(const struct pt_finding *finding, const struct pt_metrics *metrics)
@@ -461,8 +477,10 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     if (row->part == PT_PART_computing)
         say_what_computes(finding, is_one_thread(finding, metrics, all_s),
                           all_s / fmax(all_s, known_s(finding, metrics, wall_s)));
-    if (row->part == PT_PART_computing)
+    if (row->part == PT_PART_computing) {
         say_how_to_compute_less(profile, finding);
+        say_that_the_gpu_is_busy(profile, finding, pt_gpu_busy_percent(profile, finding, wall_s - importing_s));
+    }
     if (row->part == PT_PART_unattributed && profile->run)
         say_what_was_not_seen(profile, finding);
     finding->gain_upper_s = finding->is_observation ? 0 : finding->time_s;

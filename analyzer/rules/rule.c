@@ -83,6 +83,8 @@ static bool row_fires(struct pt_profile *profile, const struct pt_rule *rule, st
         return false;
     finding->gain_upper_s = pt_value_number(pt_metrics_get(metrics, scope, rule->cost));
     finding->is_exact = rule->part == PT_PART_sleep;
+    if (rule->place == PT_PLACE_PREPARING) /* for the steps of a training */
+        pt_bound_by_idle_gpu(profile, finding->gain_upper_s, finding);
     pt_finding_add_metrics(finding, metrics, rule->evidence);
     const char *slash = strchr(rule->table, '/');
     if (slash)
@@ -129,7 +131,7 @@ static void show_place(struct pt_finding *finding)
 
 /* Whether a program needs what it does beside its steps, nobody else knows; of what is done better in another way it is
  * known: a problem, and what those stacks have of the time is its bound. Phases have timed it from beginning to end. */
-static void judge_by_remedy(struct pt_finding *finding, double share)
+static void judge_by_remedy(const struct pt_profile *profile, struct pt_finding *finding, double share)
 {
     if (!finding->is_observation || finding->place_kind != PT_PLACE_BESIDE || !finding->knows_remedy)
         return;
@@ -137,6 +139,7 @@ static void judge_by_remedy(struct pt_finding *finding, double share)
     finding->is_wait = true;
     finding->with_what_follows = PT_WITH_COLD_CACHES;
     finding->gain_upper_s = share * finding->time_s * PT_WITH_COLD_CACHES;
+    pt_bound_by_idle_gpu(profile, finding->gain_upper_s, finding);
     finding->time_s = 0;
 }
 
@@ -150,7 +153,7 @@ static void add(struct pt_profile *profile, struct pt_finding *finding, struct p
     finding->knows_remedy = remedy;
     finding->remedy = pt_in_words_of_trainer(profile, finding, remedy ? remedy : finding->remedy);
     finding->advice = pt_in_words_of_trainer(profile, finding, finding->advice);
-    judge_by_remedy(finding, share);
+    judge_by_remedy(profile, finding, share);
     clamp_gain(profile, finding);
     finding->time_percent = run_s > 0 ? fmin(100, 100 * finding->time_s / run_s) : 0;
     const double s = finding->is_observation ? finding->time_s : finding->gain_upper_s;

@@ -376,6 +376,36 @@ static void what_servers_of_the_run_compute_is_no_gain_of_more_requests(void **s
     }
 }
 
+struct device_row {
+    double window_s;
+};
+
+/* What a main thread launches to a GPU that is never idle costs nothing; what it computes before the GPU's work does.
+ */
+static void who_keeps_a_gpu_busy_is_told_so(void **state)
+{
+    static const struct pt_column columns[] = {PT_COLUMN(struct device_row, window_s, SECONDS, "First to last")};
+    static const struct pt_table_kind devices = {PT_VIEW_gpu_devices, .most = 9, PT_COLUMNS(columns)};
+    static const struct {
+        double busy_percent, window_s;
+        bool is_told;
+    } cases[] = {{98, 9, true}, {85, 9, false}, {98, 4, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "time.computing_s", 8);
+        judged_set(w, "gpu.gaps.busy_percent", cases[i].busy_percent);
+        pt_table_add(pt_metrics_add_table(&w->profile.metrics, pt_scope_stage(0), &devices),
+                     &(struct device_row){cases[i].window_s});
+        pt_judge(&w->profile, &w->findings);
+        const struct pt_finding *finding = judged_find(w, "one_thread_computes");
+        assert_non_null(finding);
+        assert_int_equal(strstr(finding->title, "GPU is busy") != NULL, cases[i].is_told);
+        assert_int_equal(strstr(finding->remedy, "98 %") != NULL, cases[i].is_told);
+        judged_free(w);
+    }
+}
+
 /* PyTorch looks for the other ranks until all are there: the program has no loop to change. */
 static void the_wait_for_all_ranks_is_no_polling(void **state)
 {
@@ -418,6 +448,7 @@ int main(void)
         cmocka_unit_test(modules_that_are_read_once_are_no_problem),
         cmocka_unit_test(who_computes_is_waited_for_without_a_promise),
         cmocka_unit_test(what_servers_of_the_run_compute_is_no_gain_of_more_requests),
+        cmocka_unit_test(who_keeps_a_gpu_busy_is_told_so),
         cmocka_unit_test(the_wait_for_all_ranks_is_no_polling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -341,6 +341,7 @@ bool pt_rule_python_in_training(struct pt_profile *profile, pt_i64 stage, struct
         is_of_function(profile, stage, &function, finding);
     else
         say_what_it_is(profile, stage, (struct whereabouts){.is_behind = all.is_behind}, finding);
+    pt_bound_by_idle_gpu(profile, finding->gain_upper_s, finding);
     pt_finding_add_metrics(finding, metrics,
                            "preparing_s:training.preparing_s dispatch_s:training.dispatch_s "
                            "operations_s:training.operations_s workers:helpers.workers.at_once");
