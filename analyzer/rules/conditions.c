@@ -217,6 +217,13 @@ struct pt_workers_needed pt_waiting_workers_needed(const struct pt_profile *prof
                                       .in_all = ceil(at_once * more)};
 }
 
+double pt_cpus_of_loader(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const double trainings = pt_finding_number_or_0(finding, &profile->metrics, "training.processes.at_once");
+    const double cpus = pt_finding_number(finding, &profile->metrics, "cpus.usable");
+    return isnan(cpus) ? NAN : fmax(floor(cpus / fmax(trainings, 1)), 1);
+}
+
 double pt_looking_for_work_s(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     return pt_finding_number_or_0(finding, &profile->metrics, "cpu.spinning_s") +

@@ -43,6 +43,9 @@ struct pt_workers_needed {
 };
 struct pt_workers_needed pt_waiting_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding);
 
+/* CPUs that the workers of one loader may keep busy: ranks on one machine share its CPUs. NAN = not known. */
+double pt_cpus_of_loader(const struct pt_profile *profile, const struct pt_finding *finding);
+
 /* CPU time in which threads of pools, and of the program's own, looked whether there was something to do. */
 double pt_looking_for_work_s(const struct pt_profile *profile, const struct pt_finding *finding);
 

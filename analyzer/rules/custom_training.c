@@ -78,7 +78,10 @@ bool pt_rule_steps_wait_for_data(struct pt_profile *profile, pt_i64 stage, struc
         return true;
     find_in_own_loader(profile, stage, finding);
     finding->title = "Training steps wait while the same process loads their data";
-    finding->remedy = "load the next batches in other processes: DataLoader(num_workers=2 or more)";
+    /* On one CPU they would compute in turn with the training. */
+    finding->remedy = finding->part == PT_PART_computing && pt_cpus_of_loader(profile, finding) < 2
+                          ? "make a sample cheaper: do once what is the same in each epoch, and store it; more CPUs"
+                          : "load the next batches in other processes: DataLoader(num_workers=2 or more)";
     return true;
 }
 

@@ -180,27 +180,75 @@ static double workers_needed(const struct pt_profile *profile, const struct pt_f
         return waiting;
     const double data_s = pt_finding_number(finding, &profile->metrics, "training.data_s");
     const double train_s = pt_finding_number(finding, &profile->metrics, "training.total_s") - data_s;
-    const double cpus = pt_finding_number(finding, &profile->metrics, "cpus.usable");
+    const double cpus = pt_cpus_of_loader(profile, finding);
     const double needed = fmin(ceil(data_s / fmax(train_s, 1e-9)), cpus);
     return isnan(data_s) || isnan(cpus) ? 2 : fmax(needed, 2);
 }
 
+/* Where workers are too few, more than there are: four ranks on 30 CPUs have seven for each. */
+static double share_of_cpus(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const double has = pt_finding_number_or_0(finding, &profile->metrics, "training.workers.count");
+    const double cpus = pt_cpus_of_loader(profile, finding);
+    return strcmp(finding->rule, "too_few_workers") != 0 ? cpus : fmax(cpus, has + 1);
+}
+
+struct blank {
+    const char *text;
+    double (*number)(const struct pt_profile *profile, const struct pt_finding *finding);
+    const char *unknown;
+};
+
 /* "num_workers=N" becomes a number. */
 static const char *filled_in(struct pt_profile *profile, const struct pt_finding *finding, const char *remedy)
 {
-    static const char blank[] = "num_workers=N";
-    const char *at = strstr(remedy, blank);
-    if (!at)
-        return remedy;
-    return pt_metrics_format(&profile->metrics, "%.*snum_workers=%.0f%s", (int)(at - remedy), remedy,
-                             workers_needed(profile, finding), at + sizeof blank - 1);
+    static const struct blank blanks[] = {{"num_workers=N", workers_needed, NULL},
+                                          {"num_workers=CPUS", share_of_cpus, "number of CPUs"}};
+    for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {
+        const char *at = strstr(remedy, blanks[i].text);
+        if (!at)
+            continue;
+        const char *behind = at + strlen(blanks[i].text);
+        const double number = blanks[i].number(profile, finding);
+        return isnan(number) ? pt_metrics_format(&profile->metrics, "%.*snum_workers=%s%s", (int)(at - remedy), remedy,
+                                                 blanks[i].unknown, behind)
+                             : pt_metrics_format(&profile->metrics, "%.*snum_workers=%.0f%s", (int)(at - remedy),
+                                                 remedy, number, behind);
+    }
+    return remedy;
+}
+
+/* What workers would compute on the CPU that the training needs; while they wait for files it could train. */
+static bool gains_nothing_by_workers(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const bool is_loading = !strcmp(finding->rule, "loading_in_main");
+    const bool computes = is_loading ? pt_finding_number(finding, &profile->metrics,
+                                                         "load.in_main.beyond_workers_percent") >= MOSTLY_PERCENT
+                                     : !strcmp(finding->rule, "python_in_training") && !finding->is_wait;
+    return computes && pt_cpus_of_loader(profile, finding) < 2;
+}
+
+/* Without its parts, between semicolons, that ask for workers. A remedy of nothing else stays. */
+static const char *without_workers(struct pt_profile *profile, const char *remedy)
+{
+    const char *kept = "";
+    for (size_t n; *remedy; remedy += n + strspn(remedy + n, "; ")) {
+        n = strcspn(remedy, ";");
+        if (memmem(remedy, n, "num_workers=", strlen("num_workers=")))
+            continue;
+        kept = pt_metrics_format(&profile->metrics, "%s%s%.*s", kept, *kept ? "; " : "", (int)n, remedy);
+    }
+    return kept;
 }
 
 const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *finding, double *ret_share)
 {
     for (const struct pt_remedy *remedy = pt_remedies; finding->stage >= 0 && remedy->rules; remedy++)
-        if (is_for(remedy->rules, finding->rule) && fits(remedy, profile, finding, ret_share))
-            return filled_in(profile, finding, remedy->remedy);
+        if (is_for(remedy->rules, finding->rule) && fits(remedy, profile, finding, ret_share)) {
+            const char *rest =
+                gains_nothing_by_workers(profile, finding) ? without_workers(profile, remedy->remedy) : "";
+            return filled_in(profile, finding, *rest ? rest : remedy->remedy);
+        }
     return NULL;
 }
 

@@ -169,6 +169,79 @@ static void the_number_of_workers_is_that_of_one_loader(void **state)
     }
 }
 
+/* Each rank has a loader of its own: of 32 CPUs as many for each of four, not 128 workers. One more than there are,
+ * where the CPUs hardly suffice. */
+static void ranks_share_the_cpus(void **state)
+{
+    static const struct {
+        double cpus, trainings, workers, at_once;
+        const char *advice;
+    } cases[] = {{32, 1, 2, 2, "num_workers=32,"},
+                 {32, 4, 2, 8, "num_workers=8,"},
+                 {8, 3, 2, 6, "num_workers=3,"},
+                 {32, NAN, 2, 2, "num_workers=32,"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "cpus.usable", cases[i].cpus);
+        judged_set(w, "helpers.wait_s", 4);
+        judged_set(w, "helpers.feed.calls", 90);
+        judged_set(w, "helpers.workers.at_once", cases[i].at_once);
+        judged_set(w, "helpers.busy_percent", 90);
+        judged_set(w, "helpers.other_percent", 0);
+        judged_set(w, "helpers.file_percent", 0);
+        judged_set(w, "helpers.cpu_percent", 85);
+        judged_set(w, "helpers.queue_percent", 0);
+        judged_set(w, "helpers.of_loader_percent", 100);
+        judged_set(w, "training.workers.count", cases[i].workers);
+        if (!isnan(cases[i].trainings))
+            judged_set(w, "training.processes.at_once", cases[i].trainings);
+        const struct pt_finding *finding = judged(w, "too_few_workers");
+        if (!strstr(finding->remedy, cases[i].advice))
+            fail_msg("%s", finding->remedy);
+        judged_free(w);
+    }
+}
+
+static void add_module(struct judged_stage *w, struct pt_module *module, const char *path)
+{
+    *module = (struct pt_module){.path = path};
+    w->process.modules = module;
+    w->process.n_modules = 1;
+}
+
+/* Workers that compute on the only CPU keep it from the training; those that wait for files do not. */
+static void workers_need_a_cpu(void **state)
+{
+    static const struct {
+        const char *rule;
+        double cpus, trainings, beyond_percent;
+        bool are_advised;
+    } cases[] = {{"loading_in_main", 1, 1, 1000, false}, {"loading_in_main", 1, 1, 10, true},
+                 {"loading_in_main", 2, 1, 1000, true},  {"loading_in_main", 4, 4, 1000, false},
+                 {"python_in_training", 1, 1, 0, false}, {"python_in_training", 2, 1, 0, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = judged_new(10);
+        struct pt_module module;
+        add_module(w, &module, "/lib/libtorch_cpu.so");
+        judged_set(w, "cpus.usable", cases[i].cpus);
+        judged_set(w, "training.processes.at_once", cases[i].trainings);
+        if (!strcmp(cases[i].rule, "loading_in_main")) {
+            judged_set(w, "load.in_main.percent", 40);
+            judged_set(w, "load.in_main.cost_s", 4);
+            judged_set(w, "load.in_main.beyond_workers_percent", cases[i].beyond_percent);
+        } else {
+            judged_set(w, "training.preparing_s", 6.5);
+            judged_set(w, "training.preparing_percent", 65);
+        }
+        const char *remedy = judged(w, cases[i].rule)->remedy;
+        if ((strstr(remedy, "num_workers=") != NULL) != cases[i].are_advised)
+            fail_msg("%s, %g CPUs: %s", cases[i].rule, cases[i].cpus, remedy);
+        judged_free(w);
+    }
+}
+
 /* As many workers as CPUs, which are waited for; in percent of their lives. */
 static struct judged_stage *new_workers(double cpus, double busy, double other, double file, double cpu)
 {
@@ -301,10 +374,9 @@ static void trainers_have_other_names_for_options(void **state)
         {"Trainer.train", "/app/trainer.py", "slow_first_batches",
          "keep the workers between epochs: DataLoader(persistent_workers=True)"},
         {"Trainer.train", "/lib/transformers/trainer.py", "too_few_workers",
-         "TrainingArguments(dataloader_num_workers=number of CPUs, dataloader_persistent_workers=True, "
+         "TrainingArguments(dataloader_num_workers=8, dataloader_persistent_workers=True, "
          "dataloader_prefetch_factor=4)"},
-        {"BaseTrainer._do_train", "/lib/ultralytics/engine/trainer.py", "too_few_workers",
-         "model.train(workers=number of CPUs)"},
+        {"BaseTrainer._do_train", "/lib/ultralytics/engine/trainer.py", "too_few_workers", "model.train(workers=8)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -376,6 +448,8 @@ int main(void)
         cmocka_unit_test(workers_that_wait_are_to_be_more_than_cpus),
         cmocka_unit_test(a_data_loader_is_advised_where_there_is_one),
         cmocka_unit_test(the_number_of_workers_is_that_of_one_loader),
+        cmocka_unit_test(ranks_share_the_cpus),
+        cmocka_unit_test(workers_need_a_cpu),
         cmocka_unit_test(inference_is_not_told_that_it_trains),
         cmocka_unit_test(trainers_have_other_names_for_options),
         cmocka_unit_test(writers_of_images_are_known_by_their_file),

@@ -26,6 +26,8 @@
  */
 #define LEAST_READING_SHARE 0.01
 #define LEAST_READ_OF_ARRAYS 0.002 /* of the time; the page cache is fast */
+/* Nothing, of what is loaded: one CPU has no time beside the training. */
+#define MOST_BEYOND_PERCENT 1000
 /* Of Python in a training loop, for the time that a framework takes to find out what to do; measured, 16,000 steps of a
  * small model: 0.43. */
 #define PYTHON_OF_DISPATCH 0.5
@@ -373,7 +375,7 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     const double beside_s = beside_training_s(profile, &share, computes_s, read_s);
     pt_metrics_set(metrics, scope, "load.in_main.cost_s", pt_real(computes_s + read_s));
     pt_metrics_set(metrics, scope, "load.in_main.beyond_workers_percent",
-                   beside_s > 0 ? pt_real(100 * (computes_s + read_s - beside_s) / beside_s) : pt_unknown(NULL));
+                   pt_real(fmin(100 * (computes_s + read_s - beside_s) / fmax(beside_s, 1e-9), MOST_BEYOND_PERCENT)));
     const double share_read = (decode_s + read_s) / wall_s;
     const double share_loading = share_read + (share_read >= LEAST_READING_SHARE ? loads_s / wall_s : 0);
     pt_metrics_set(metrics, scope, "load.in_main.percent", pt_real(100 * share_loading));
