@@ -68,18 +68,50 @@ static bool need_each_other(const struct pt_finding *finding, const struct pt_me
            !(switches < LEAST_SWITCHES_PER_S * pt_finding_number(finding, metrics, "cpu.total_s"));
 }
 
+/* Threads of one process that compute, not those that exist: most pools are idle. Nor those that take turns, as with
+ * Python's GIL: all of them compute, but one at a time. */
+static bool has_too_many(const struct pt_finding *finding, const struct pt_metrics *metrics, double cpus)
+{
+    return pt_finding_number(finding, metrics, "cpu.oversubscribed.threads_per_process") > 2 * cpus &&
+           !(pt_finding_number(finding, metrics, "cpu.oversubscribed.at_once") <= LEAST_AT_ONCE * cpus) &&
+           !(pt_finding_number(finding, metrics, "cpu.computing_threads") <= 2 * cpus);
+}
+
+/* Each library makes as many threads as there are CPUs: eight workers with eight of them each are 64 on eight CPUs.
+ * Processes that follow each other do not compute at once. Threads that spin are taken off their CPUs by the kernel
+ * alone: measured, four processes of two on two CPUs, 570 switches for each second of CPU time, of which 98 % spinning.
+ */
+static bool have_pools_each(const struct pt_profile *profile, const struct pt_finding *finding, double cpus)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    const bool they_spin =
+        pt_looking_for_work_s(profile, finding) >= LEAST_SPINNING * pt_finding_number(finding, metrics, "cpu.total_s");
+    return (they_spin || need_each_other(finding, metrics)) &&
+           pt_finding_number(finding, metrics, "cpu.pools.count") >= 2 &&
+           pt_finding_number(finding, metrics, "cpu.pools.threads") > 2 * cpus &&
+           pt_finding_number(finding, metrics, "cpu.oversubscribed.at_once") > 2 * cpus;
+}
+
+static void say_that_each_has_a_pool(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    pt_metrics_set(metrics, pt_scope_stage((pt_u32)stage), "cpu.pools.of_many_percent", pt_real(100));
+    finding->title = "Several processes have many threads each: together far more than CPUs";
+    finding->remedy = "one thread in each of these processes (OMP_NUM_THREADS=1 in their environment)";
+    pt_finding_add_metrics(finding, metrics, "pooled_processes:cpu.pools.count pooled_threads:cpu.pools.threads");
+}
+
 bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const double cpus = pt_finding_number(finding, metrics, "cpus.usable");
+    const bool is_one = has_too_many(finding, metrics, cpus) && need_each_other(finding, metrics);
     /* Queueing alone is no proof: another program may use the CPUs. */
-    if (!(pt_finding_number(finding, metrics, "cpu.oversubscribed.threads_per_process") > 2 * cpus) ||
-        !(pt_finding_number(finding, metrics, "cpu.oversubscribed.queue_share") > 1) ||
-        /* and threads that take turns, as with Python's GIL, compute all, but one at a time */
-        pt_finding_number(finding, metrics, "cpu.oversubscribed.at_once") <= LEAST_AT_ONCE * cpus ||
-        /* nor are threads that exist: most pools are idle */
-        pt_finding_number(finding, metrics, "cpu.computing_threads") <= 2 * cpus || !need_each_other(finding, metrics))
+    if (stage < 0 || !(is_one || have_pools_each(profile, finding, cpus)) ||
+        !(pt_finding_number(finding, metrics, "cpu.oversubscribed.queue_share") > 1))
         return spins_for_others(finding, metrics);
+    if (!is_one)
+        say_that_each_has_a_pool(profile, stage, finding);
     finding->gain_upper_s = pt_finding_number(finding, metrics, "cpu.oversubscribed.cost_s");
     /* What it computes itself it also computes beside fewer; more slowly beside many, whose data push out its own. */
     if (has_spinning_pool(finding, metrics))
@@ -91,10 +123,10 @@ bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, st
     const double yielding_s = pt_finding_number_or_0(finding, metrics, "cpu.yielding_s");
     if (yielding_s >= LEAST_SPINNING * cpu_s)
         finding->gain_upper_s = fmin(finding->gain_upper_s, (yielding_s + SLOWED * cpu_s) / cpus);
-    else if (looking_s < LEAST_SPINNING * cpu_s && stage >= 0) /* what they compute remains */
+    else if (looking_s < LEAST_SPINNING * cpu_s || !is_one) /* what they compute remains */
         finding->gain_upper_s =
-            fmin(finding->gain_upper_s,
-                 (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) / 1e9 - (1 - SLOWED) * cpu_s / cpus);
+            fmin(finding->gain_upper_s, (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) / 1e9 -
+                                            (1 - SLOWED) * fmax(cpu_s - (is_one ? 0 : looking_s), 0) / cpus);
     pt_finding_add_metrics(finding, metrics,
                            "threads:resource.threads.max computing_threads:cpu.computing_threads "
                            "processes:resource.processes.max cpus:cpus.usable "

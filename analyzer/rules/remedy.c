@@ -241,13 +241,24 @@ static const char *without_workers(struct pt_profile *profile, const char *remed
     return kept;
 }
 
+/* Of the threads of one process it is how many there should be; where each of several has a pool, one. */
+static const char *of_several_processes(struct pt_profile *profile, const struct pt_finding *finding,
+                                        const char *remedy)
+{
+    static const char between[] = "; in several processes ";
+    const char *at = strstr(remedy, between);
+    if (!at || !(pt_finding_number(finding, &profile->metrics, "cpu.pools.of_many_percent") >= MOSTLY_PERCENT))
+        return remedy;
+    return pt_metrics_format(&profile->metrics, "%s in each of these processes", at + sizeof between - 1);
+}
+
 const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *finding, double *ret_share)
 {
     for (const struct pt_remedy *remedy = pt_remedies; finding->stage >= 0 && remedy->rules; remedy++)
         if (is_for(remedy->rules, finding->rule) && fits(remedy, profile, finding, ret_share)) {
             const char *rest =
                 gains_nothing_by_workers(profile, finding) ? without_workers(profile, remedy->remedy) : "";
-            return filled_in(profile, finding, *rest ? rest : remedy->remedy);
+            return filled_in(profile, finding, of_several_processes(profile, finding, *rest ? rest : remedy->remedy));
         }
     return NULL;
 }

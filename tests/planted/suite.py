@@ -116,6 +116,7 @@ CASES = [
     Case("spawned_ranks.py", "rank_imbalance", needs_torch=True),
     case("oversubscribed_threads.c", cc=(("-pthread", "-g"),) * 2, place=["spin_barrier", "work"]),
     Case("oversubscribed_pool.c", "oversubscribed_threads", cc=(("-fopenmp",),) * 2),
+    Case("pools_in_processes.c", "oversubscribed_threads", cc=(("-fopenmp",),) * 2, remedy="OMP_NUM_THREADS=1 in each of these"),
     case("cpu_throttled.py", around.tenth_of_a_cpu, around.nothing),
     case("noisy_neighbour.py", around.busy_machine, around.nothing),
     case("page_fault_storm.c", place=["map", "main"]),

@@ -380,7 +380,14 @@ static void threads_are_those_of_the_pool_that_computes(void **state)
     assert_null(strstr(general, "OMP_NUM_THREADS"));
     pt_findings_free(&w->findings);
     add(w, PT_STACK_ANY_PART, PT_STACK_CPU_S, 3, 2, &other, &gomp);
-    assert_non_null(strstr(judge(w, "oversubscribed_threads")->remedy, "OMP_NUM_THREADS="));
+    assert_non_null(strstr(judge(w, "oversubscribed_threads")->remedy, "OMP_NUM_THREADS=CPUs"));
+    pt_findings_free(&w->findings);
+    judged_set(w, "cpu.oversubscribed.threads_per_process", 2); /* five processes, with two of them each */
+    judged_set(w, "cpu.computing_threads", 2);
+    judged_set(w, "cpu.oversubscribed.at_once", 8);
+    judged_set(w, "cpu.pools.count", 5);
+    judged_set(w, "cpu.pools.threads", 10);
+    assert_string_equal(judge(w, "oversubscribed_threads")->remedy, "OMP_NUM_THREADS=1 in each of these processes");
     judged_free(w);
 }
 

@@ -113,13 +113,24 @@ static void add_gil_waits(const struct pt_profile *profile, pt_u32 stage, const 
     }
 }
 
-/* How many threads of one process share its work, of the process with the most: (sum of CPU times)^2 / sum of
- * squares. A computing thread and an idle pool count as one. */
-static double computing_threads(const struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_data *data)
+/* A second thread that does a little more than nothing is no pool. */
+#define LEAST_OF_POOL 1.5
+#define LEAST_OF_ONE 0.1   /* of all computing: who does most of it */
+#define LEAST_OF_MANY 0.01 /* of all computing: one of several that share it */
+
+struct pools {
+    double most;         /* threads of the process with the most */
+    double n, n_threads; /* processes with several, and how many these have together */
+};
+
+/* How many threads of one process share its work: (sum of CPU times)^2 / sum of squares. A computing thread and an
+ * idle pool count as one. */
+static struct pools pools_of(const struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_data *data)
 {
     PT_AUTO(pt_freep) struct work_of_process *work = pt_calloc(data->n_threads, sizeof *work);
     struct pt_map by_process = {0};
-    double most = 0, all_s = 0;
+    struct pools pools = {0};
+    double all_s = 0;
     for (size_t i = 1; i < data->n_threads; i++) {
         pt_u64 *slot = pt_map_at(&by_process, data->threads[i].pid);
         *slot = *slot ? *slot : i;
@@ -129,23 +140,31 @@ static double computing_threads(const struct pt_profile *profile, pt_u32 stage, 
         all_s += on_s;
     }
     add_gil_waits(profile, stage, &by_process, work);
-    for (size_t i = 1; i < data->n_threads; i++)
-        if (work[i].on_s >= 0.1 * all_s && work[i].squares > 0)
-            most = fmax(most,
-                        work[i].on_s * work[i].on_s / work[i].squares * work[i].on_s / (work[i].on_s + work[i].gil_s));
+    for (size_t i = 1; i < data->n_threads; i++) {
+        if (!(work[i].on_s >= LEAST_OF_MANY * all_s && work[i].squares > 0))
+            continue;
+        const double threads =
+            work[i].on_s * work[i].on_s / work[i].squares * work[i].on_s / (work[i].on_s + work[i].gil_s);
+        pools.most = work[i].on_s >= LEAST_OF_ONE * all_s ? fmax(pools.most, threads) : pools.most;
+        pools.n += threads >= LEAST_OF_POOL;
+        pools.n_threads += threads >= LEAST_OF_POOL ? threads : 0;
+    }
     pt_map_fini(&by_process);
-    return most;
+    return pools;
 }
 
 static void set_all(struct pt_profile *profile, struct pt_scope scope, const struct pt_cpu_data *data)
 {
     struct pt_metrics *metrics = &profile->metrics;
+    const struct pools pools = pools_of(profile, scope.index, data);
     double queued_s = 0;
     for (pt_u32 i = 1; i < data->n_threads; i++)
         queued_s += (double)pt_cpu_runnable_ns(&data->times[i]) / 1e9;
     pt_metrics_set(metrics, scope, "cpu.queued_s", pt_real(queued_s));
     pt_metrics_set(metrics, scope, "cpu.samples", pt_integer(data->totals.samples));
-    pt_metrics_set(metrics, scope, "cpu.computing_threads", pt_real(computing_threads(profile, scope.index, data)));
+    pt_metrics_set(metrics, scope, "cpu.computing_threads", pt_real(pools.most));
+    pt_metrics_set(metrics, scope, "cpu.pools.count", pt_real(pools.n));
+    pt_metrics_set(metrics, scope, "cpu.pools.threads", pt_real(pools.n_threads));
     pt_metrics_set(metrics, scope, "cpu.sampling_s", pt_seconds((pt_i64)data->totals.own_cpu_ns));
 }
 
