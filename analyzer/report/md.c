@@ -169,7 +169,7 @@ static void put_finding(struct pt_str *out, const struct pt_doc_finding *finding
         put_value(out, pt_cell(PT_SHOW_PERCENT, pt_real(of->gain_upper_percent)));
         pt_str_add(out, ", ");
     }
-    if (of->is_observation) {
+    if (pt_finding_has_time(of)) {
         put_value(out, pt_cell(PT_SHOW_SECONDS, pt_real(of->time_s)));
         pt_str_add(out, ", ");
         put_value(out, pt_cell(PT_SHOW_PERCENT, pt_real(of->time_percent)));

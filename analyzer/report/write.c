@@ -42,8 +42,10 @@ static void add_headlines(const struct pt_profile *profile, const struct pt_find
             break;
         pt_str_printf(ret, "  %zu. ", i + 1);
         if (finding->is_observation)
-            pt_str_printf(ret, "no problem found; %s (%.0f %%)  ",
-                          pt_fmt_duration(pt_whole_signed(finding->time_s * 1e9)).text, finding->time_percent);
+            pt_str_add(ret, "no problem found; ");
+        if (pt_finding_has_time(finding))
+            pt_str_printf(ret, "%s (%.0f %%)  ", pt_fmt_duration(pt_whole_signed(finding->time_s * 1e9)).text,
+                          finding->time_percent);
         if (finding->gain_upper_s > 0)
             pt_str_printf(ret, "up to %s (%.0f %%)  ",
                           pt_fmt_duration(pt_whole_signed(finding->gain_upper_s * 1e9)).text,

@@ -8,7 +8,7 @@
 
 #include "custom.h"
 
-enum { BUSY_ENOUGH_PERCENT = 70, MANY_KERNELS = 50 };
+enum { BUSY_ENOUGH_PERCENT = 70, MANY_KERNELS = 50, FEWEST_NEAR_LIMIT = 3 };
 #define SHORT_KERNEL_S 50e-6
 
 static double number(const struct pt_profile *profile, const struct pt_finding *finding, const char *metric)
@@ -124,15 +124,31 @@ bool pt_rule_gpu_collective_imbalance(struct pt_profile *profile, pt_i64 stage, 
 
 /* ---- not in seconds ---- */
 
+/* TensorFlow, JAX and vLLM take nearly all of it when they start, and divide it themselves: no allocation follows that
+ * could fail. */
+static void say_that_it_is_kept(struct pt_finding *finding)
+{
+    finding->is_observation = true;
+    finding->severity = PT_SEVERITY_INFO;
+    finding->title = "More than 90 % of the GPU's memory is taken, and kept";
+    finding->remedy = "nothing, if the framework takes it in advance (TensorFlow, JAX, vLLM); else smaller batches";
+    finding->advice =
+        "TensorFlow (set_memory_growth), JAX (XLA_PYTHON_CLIENT_PREALLOCATE) and vLLM (gpu_memory_utilization) take it "
+        "when they start, and divide it themselves. Of a training that took it piece by piece, the next larger batch "
+        "may fail: smaller batches, mixed precision, gradient checkpointing.";
+}
+
 bool pt_rule_gpu_memory_full(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     (void)stage;
     if (!(number(profile, finding, "gpu.memory.peak_percent") > 90))
         return false;
     finding->always_shown = true;
+    if (!(number(profile, finding, "gpu.memory.near_limit.calls") >= FEWEST_NEAR_LIMIT))
+        say_that_it_is_kept(finding);
     pt_finding_add_metrics(finding, &profile->metrics,
                            "peak_percent:gpu.memory.peak_percent peak_bytes:gpu.memory.peak.bytes "
-                           "of_bytes:gpu.memory.of.bytes");
+                           "of_bytes:gpu.memory.of.bytes near_limit_calls:gpu.memory.near_limit.calls");
     pt_finding_add_rows(finding, &profile->metrics, "gpu.memory", "peak_bytes");
     return true;
 }

@@ -428,6 +428,7 @@ bool pt_rule_cold_mapping(struct pt_profile *profile, pt_i64 stage, struct pt_fi
 /* ---- not in seconds: what would be gained is not known ---- */
 
 #define MOST_USED 95.0
+#define HALF_PERCENT 50
 
 static bool is_above(struct pt_profile *profile, struct pt_finding *finding, const char *metric, double least,
                      const char *evidence)
@@ -464,6 +465,12 @@ bool pt_rule_high_memory(struct pt_profile *profile, pt_i64 stage, struct pt_fin
      * pages of mapped files, which the kernel takes away when it needs memory, as it does those of files that are read.
      */
     const double mapped_bytes = pt_finding_number_or_0(finding, &profile->metrics, "io.mapped_data.distinct.bytes");
+    /* Eight ranks with 3 GB each are nothing to fix on a machine of 1 TB. */
+    if (pt_finding_number(finding, &profile->metrics, "resource.machine_memory_percent.max") < HALF_PERCENT) {
+        finding->is_observation = true;
+        finding->title = "The stage needs more than 16,000 MiB of memory, less than half of what there is";
+        finding->remedy = "nothing: there is room; smaller batches or fewer workers only if others need it";
+    }
     return !is_mostly_shared(finding, &profile->metrics) &&
            is_above(profile, finding, "rss.max_bytes", 16000 * MIB + mapped_bytes,
                     "rss_max_bytes:rss.max_bytes pss_max_bytes:resource.pss_bytes.max "

@@ -113,6 +113,11 @@ struct pt_findings {
     PT_VEC(struct pt_finding);
 };
 
+/* Of one that is about no time, as memory, there is none to show. */
+static inline bool pt_finding_has_time(const struct pt_finding *finding)
+{
+    return finding->is_observation && finding->time_s > 0;
+}
 /* What people read for a key of evidence; NULL = evidence.def has no row for it. */
 const char *pt_evidence_label(const char *key);
 /* What to try, in a sentence or two: of what fits the program nothing else. */

@@ -376,6 +376,34 @@ static void what_servers_of_the_run_compute_is_no_gain_of_more_requests(void **s
     }
 }
 
+/* Nothing is to be fixed where there is room, or where a framework took it all at once, but it is said. */
+static void memory_that_is_there_is_no_problem(void **state)
+{
+    static const struct {
+        const char *rule, *uses;
+        double bytes;
+        const char *room;
+        double number;
+        bool is_problem;
+    } cases[] = {{"high_memory", "rss.max_bytes", 3e10, "resource.machine_memory_percent.max", 20, false},
+                 {"high_memory", "rss.max_bytes", 3e10, "resource.machine_memory_percent.max", 60, true},
+                 {"high_memory", "rss.max_bytes", 3e10, "resource.machine_memory_percent.max", NAN, true},
+                 {"gpu_memory_full", "gpu.memory.peak_percent", 93, "gpu.memory.near_limit.calls", 0, false},
+                 {"gpu_memory_full", "gpu.memory.peak_percent", 93, "gpu.memory.near_limit.calls", 8, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, cases[i].uses, cases[i].bytes);
+        if (!isnan(cases[i].number))
+            judged_set(w, cases[i].room, cases[i].number);
+        pt_judge(&w->profile, &w->findings);
+        const struct pt_finding *finding = judged_find(w, cases[i].rule);
+        assert_non_null(finding);
+        assert_int_equal(!finding->is_observation, cases[i].is_problem);
+        judged_free(w);
+    }
+}
+
 struct device_row {
     double window_s;
 };
@@ -448,6 +476,7 @@ int main(void)
         cmocka_unit_test(modules_that_are_read_once_are_no_problem),
         cmocka_unit_test(who_computes_is_waited_for_without_a_promise),
         cmocka_unit_test(what_servers_of_the_run_compute_is_no_gain_of_more_requests),
+        cmocka_unit_test(memory_that_is_there_is_no_problem),
         cmocka_unit_test(who_keeps_a_gpu_busy_is_told_so),
         cmocka_unit_test(the_wait_for_all_ranks_is_no_polling),
     };

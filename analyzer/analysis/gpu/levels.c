@@ -67,6 +67,20 @@ double pt_gpu_level_peak(const struct pt_gpu *gpu, pt_u32 device)
     return slot && *slot ? (double)gpu->levels->levels.items[*slot - 1]->peak_bytes : 0;
 }
 
+pt_u64 pt_gpu_level_allocations_above(const struct pt_gpu *gpu, pt_u32 device, double bytes)
+{
+    const pt_u64 *slot = gpu->levels ? pt_map_find(&gpu->levels->by_device, device) : NULL;
+    const struct pt_gpu_level *level = slot && *slot ? gpu->levels->levels.items[*slot - 1] : NULL;
+    pt_u64 n = 0;
+    bool was_above = false;
+    for (pt_u32 i = 0; level && i <= level->bucket; i++) {
+        const bool is_above = (double)level->buckets[i].highest_bytes > bytes;
+        n += was_above && is_above ? level->buckets[i].allocations : 0;
+        was_above |= is_above;
+    }
+    return n;
+}
+
 void pt_gpu_levels_end(struct pt_gpu *gpu)
 {
     for (size_t i = 0; i < gpu->levels->levels.n; i++)

@@ -61,6 +61,10 @@ struct pt_gpu_level_bucket *pt_gpu_level_change(struct pt_gpu_level *level, pt_i
 /* The largest use of a device's memory at one time, in bytes; 0 = nothing was recorded. */
 double pt_gpu_level_peak(const struct pt_gpu *gpu, pt_u32 device);
 
+/* Allocations of a device's own memory in later parts of the stage than the first one that had more than `bytes` in
+ * use, in each of which there was that much again. */
+pt_u64 pt_gpu_level_allocations_above(const struct pt_gpu *gpu, pt_u32 device, double bytes);
+
 void pt_gpu_levels_end(struct pt_gpu *gpu);
 void pt_gpu_levels_free(struct pt_gpu *gpu);
 

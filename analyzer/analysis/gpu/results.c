@@ -252,10 +252,12 @@ static void set_costs(struct pt_gpu *gpu, pt_u32 stage)
 
 /* ---- memory ---- */
 
+#define NEAR_LIMIT 0.9
+
 static void set_memory(struct pt_gpu *gpu, pt_u32 stage)
 {
     const double sampled = pt_stage_number(gpu->profile, stage, "resource.gpu_mem_bytes.max");
-    double most_percent = NAN, most_bytes = NAN, of_bytes = NAN;
+    double most_percent = NAN, most_bytes = NAN, of_bytes = NAN, near_limit = NAN;
     for (size_t i = 0; i < gpu->devices.n; i++) {
         const struct pt_gpu_device *device = gpu->devices.items[i];
         if (device->stage != stage || !device->memory_bytes)
@@ -268,12 +270,14 @@ static void set_memory(struct pt_gpu *gpu, pt_u32 stage)
         most_percent = percent;
         most_bytes = peak;
         of_bytes = (double)device->memory_bytes;
+        near_limit = (double)pt_gpu_level_allocations_above(gpu, (pt_u32)i, NEAR_LIMIT * of_bytes);
     }
     const struct pt_value none =
         pt_unknown(pt_session_is_window(gpu->profile->session) ? pt_window_no_counters
                                                                : "no allocation, or no device, was described");
     set(gpu, stage, "gpu.memory.peak_percent", isnan(most_percent) ? none : pt_real(most_percent));
     set(gpu, stage, "gpu.memory.peak.bytes", isnan(most_percent) ? none : pt_integer(pt_whole(most_bytes)));
+    set(gpu, stage, "gpu.memory.near_limit.calls", isnan(most_percent) ? none : pt_integer(pt_whole(near_limit)));
     set(gpu, stage, "gpu.memory.of.bytes", isnan(most_percent) ? none : pt_integer(pt_whole(of_bytes)));
 }
 

@@ -21,7 +21,7 @@ void pt_html_finding_link(struct pt_str *out, const struct pt_doc_finding *findi
 
 static void put_gain(struct pt_str *out, const struct pt_finding *of)
 {
-    if (of->is_observation)
+    if (pt_finding_has_time(of))
         pt_str_printf(out, "<span class=\"gain\">%s (%.0f %% of the run)</span>",
                       pt_fmt_duration((int64_t)llround(of->time_s * 1e9)).text, of->time_percent);
     if (!(of->gain_upper_s > 0))

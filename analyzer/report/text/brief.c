@@ -311,7 +311,7 @@ static void put_headline(const struct pt_text_out *t, const struct pt_doc *doc, 
     const struct pt_finding *of = finding->of;
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     PT_AUTO(pt_str_fini) struct pt_str clean = {0};
-    if (of->is_observation)
+    if (pt_finding_has_time(of))
         pt_str_printf(&text, "%s (%.0f %%%s)  ", pt_fmt_duration((pt_i64)llround(of->time_s * 1e9)).text,
                       of->time_percent, pt_doc_whole(doc));
     if (of->gain_upper_s > 0)

@@ -17,7 +17,7 @@ static void put_headline(const struct pt_text_out *t, const struct pt_doc_findin
     const struct pt_finding *of = finding->of;
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     PT_AUTO(pt_str_fini) struct pt_str clean = {0};
-    if (of->gain_upper_s > 0 || of->is_observation) {
+    if (of->gain_upper_s > 0 || pt_finding_has_time(of)) {
         const double s = of->is_observation ? of->time_s : of->gain_upper_s;
         const double percent = of->is_observation ? of->time_percent : of->gain_upper_percent;
         pt_str_add(&text, of->is_observation ? "" : "up to ");
@@ -76,9 +76,9 @@ void pt_text_finding_alone(const struct pt_text_out *t, const struct pt_doc_find
         pt_doc_line(&lines, NULL, "that is", PT_SHOW_TEXT, pt_text(finding->gain_of));
     if (has_gain)
         pt_doc_line(&lines, NULL, "of the run", PT_SHOW_PERCENT, pt_real(of->gain_upper_percent));
-    if (of->is_observation)
+    if (pt_finding_has_time(of))
         pt_doc_line(&lines, NULL, "takes", PT_SHOW_SECONDS, pt_real(of->time_s));
-    if (of->is_observation)
+    if (pt_finding_has_time(of))
         pt_doc_line(&lines, NULL, "of the run", PT_SHOW_PERCENT, pt_real(of->time_percent));
     pt_doc_line(&lines, NULL, "confidence", PT_SHOW_TEXT, pt_text(pt_confidence_name(of->confidence)));
     if (finding->where)
