@@ -10,6 +10,8 @@
 
 enum { BUSY_ENOUGH_PERCENT = 70, MANY_KERNELS = 50, FEWEST_NEAR_LIMIT = 3 };
 #define SHORT_KERNEL_S 50e-6
+#define IMBALANCE_PERCENT 20  /* of the time in collectives: what the late rank has less of it */
+#define EXCHANGING_PERCENT 20 /* of the time from the first work to the last */
 
 static double number(const struct pt_profile *profile, const struct pt_finding *finding, const char *metric)
 {
@@ -112,12 +114,31 @@ bool pt_rule_gpu_collective_imbalance(struct pt_profile *profile, pt_i64 stage, 
 {
     (void)stage;
     if (!(number(profile, finding, "gpu.collectives.ranks.count") >= 2) ||
-        !(number(profile, finding, "gpu.collectives.imbalance_percent") >= 20))
+        !(number(profile, finding, "gpu.collectives.imbalance_percent") >= IMBALANCE_PERCENT))
         return false;
     finding->gain_upper_s = number(profile, finding, "gpu.collectives.imbalance.cost_s");
     pt_finding_add_metrics(finding, &profile->metrics,
                            "ranks:gpu.collectives.ranks.count most_s:gpu.collectives.most_s "
                            "least_s:gpu.collectives.least_s late_pid:gpu.collectives.slowest_pid");
+    pt_finding_add_rows(finding, &profile->metrics, "gpu.collectives", "total_s");
+    return true;
+}
+
+/* Where all are late in turn, each waits in its collectives for the others, whose GPUs are idle then: that is another
+ * matter. */
+bool pt_rule_gpu_communication_bound(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    const double only_s = number(profile, finding, "gpu.collectives.only_s");
+    if (!(number(profile, finding, "gpu.collectives.ranks.count") >= 2) ||
+        !(number(profile, finding, "gpu.collectives.imbalance_percent") < IMBALANCE_PERCENT) ||
+        !(number(profile, finding, "gpu.collectives.only_percent") >= EXCHANGING_PERCENT) ||
+        !(number(profile, finding, "gpu.gaps.all_s") < only_s))
+        return false;
+    finding->gain_upper_s = only_s;
+    pt_finding_add_metrics(finding, &profile->metrics,
+                           "ranks:gpu.collectives.ranks.count only_collectives_s:gpu.collectives.only_s "
+                           "share_percent:gpu.collectives.only_percent gpu_idle_later_s:gpu.gaps.all_s");
     pt_finding_add_rows(finding, &profile->metrics, "gpu.collectives", "total_s");
     return true;
 }

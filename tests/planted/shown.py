@@ -35,7 +35,7 @@ WITHOUT_GAIN = {
     "recompiles": PHASES + ": a compiler would have to be there", "compiling": PHASES + ": a compiler would have to be there",
     "gpu_large_gaps": NO_GPU, "gpu_launch_bound": NO_GPU, "gpu_pageable_copies": NO_GPU, "gpu_synchronous_copies": NO_GPU, "gpu_module_load": NO_GPU,
     "gpu_values_one_by_one": NO_GPU,
-    "gpu_allocation_churn": NO_GPU, "gpu_collective_imbalance": NO_GPU, "gpu_memory_full": NO_GPU, "gpu_data_incomplete": NO_GPU,
+    "gpu_allocation_churn": NO_GPU, "gpu_collective_imbalance": NO_GPU, "gpu_communication_bound": NO_GPU, "gpu_memory_full": NO_GPU, "gpu_data_incomplete": NO_GPU,
     "cpu_saturated": "an observation: all CPUs work",
     "high_memory": OF_MEMORY,
     "trace_cut_short": NO_SECONDS, "events_lost": NO_SECONDS, "nothing_captured": NO_SECONDS,
@@ -61,7 +61,8 @@ ALIKE = {
     "large_blocks_remapped": "golden `large_blocks_kept`", "heap_growth": "golden `heap_filled_once`, `heap_steady`, random `grows_then_stays`",
     "heap_churn": "golden `heap_long_lived`", "gpu_pageable_copies": "golden `gpu_pinned_copies`", "gpu_large_gaps": "golden `gpu_small_gaps`",
     "gpu_allocation_churn": "golden `gpu_allocations_kept`, `gpu_allocations_freed_at_end`", "gpu_collective_imbalance": "golden `gpu_collectives_even`, `gpu_collectives_hidden`",
-    "gpu_memory_full": "golden `gpu_memory_enough`", "gpu_synchronous_copies": "golden `gpu_synchronous_beside_work`",
+    "gpu_communication_bound": "golden `gpu_collectives_even`, `gpu_collectives_hidden`",
+    "gpu_memory_full": "golden `gpu_memory_enough`, `gpu_memory_taken`", "gpu_synchronous_copies": "golden `gpu_synchronous_beside_work`",
 }
 
 

@@ -283,6 +283,24 @@ static void set_memory(struct pt_gpu *gpu, pt_u32 stage)
 
 /* ---- collectives ---- */
 
+/* In which a device does nothing but talk to others: no kernel beside it computes. */
+static void set_only_collectives(struct pt_gpu *gpu, pt_u32 stage)
+{
+    double most_ns = 0, all_ns = 0, window_ns = 0;
+    for (size_t i = 0; i < gpu->devices.n; i++) {
+        const struct pt_gpu_device *device = gpu->devices.items[i];
+        const double ns = (double)(device->kernels.total_ns - device->compute.total_ns);
+        if (device->stage != stage || !device->is_used)
+            continue;
+        most_ns = fmax(most_ns, ns);
+        all_ns += ns;
+        window_ns += (double)(device->busy_end_ns - device->first_ns - device->unseen_ns);
+    }
+    set(gpu, stage, "gpu.collectives.only_s", pt_real(most_ns / 1e9));
+    set(gpu, stage, "gpu.collectives.only_percent",
+        window_ns > 0 ? pt_real(100 * all_ns / window_ns) : pt_unknown("nothing was seen"));
+}
+
 /* The rank that waits least is the straggler. */
 static void set_collectives(struct pt_gpu *gpu, pt_u32 stage)
 {
@@ -309,6 +327,7 @@ static void set_collectives(struct pt_gpu *gpu, pt_u32 stage)
     set(gpu, stage, "gpu.collectives.imbalance_percent",
         pt_real(most_ns > 0 ? 100 * (double)(most_ns - least_ns) / (double)most_ns : 0));
     set(gpu, stage, "gpu.collectives.imbalance.cost_s", pt_seconds(most_ns - least_ns));
+    set_only_collectives(gpu, stage);
 }
 
 /* ---- how complete ---- */
