@@ -9,6 +9,7 @@
 #include "custom.h"
 
 enum { BUSY_ENOUGH_PERCENT = 70, MANY_KERNELS = 50, FEWEST_NEAR_LIMIT = 3 };
+#define FLOAT32_PERCENT 30 /* of all kernels */
 #define SHORT_KERNEL_S 50e-6
 #define IMBALANCE_PERCENT 20  /* of the time in collectives: what the late rank has less of it */
 #define EXCHANGING_PERCENT 20 /* of the time from the first work to the last */
@@ -140,6 +141,22 @@ bool pt_rule_gpu_communication_bound(struct pt_profile *profile, pt_i64 stage, s
                            "ranks:gpu.collectives.ranks.count only_collectives_s:gpu.collectives.only_s "
                            "share_percent:gpu.collectives.only_percent gpu_idle_later_s:gpu.gaps.all_s");
     pt_finding_add_rows(finding, &profile->metrics, "gpu.collectives", "total_s");
+    return true;
+}
+
+/* Of a model: who solves equations on a GPU may need all digits. */
+bool pt_rule_gpu_float32(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    const bool is_model =
+        number(profile, finding, "steps.count") > 0 || number(profile, finding, "training.only_calls_percent") > 0;
+    if (!is_model || !(number(profile, finding, "gpu.float32.percent") >= FLOAT32_PERCENT))
+        return false;
+    finding->gain_upper_s = number(profile, finding, "gpu.float32.total_s");
+    pt_finding_add_metrics(finding, &profile->metrics,
+                           "multiplying_s:gpu.float32.total_s share_percent:gpu.float32.percent "
+                           "gpu_busy_later_percent:gpu.gaps.busy_percent steps:steps.count");
+    pt_finding_add_rows(finding, &profile->metrics, "gpu.kernels", "total_s");
     return true;
 }
 

@@ -264,6 +264,8 @@ static const struct {
       {"gpu.collectives.only_percent", 30},
       {"gpu.gaps.all_s", 0.2}},
      3.5},
+    {"gpu_float32", {{"gpu.float32.total_s", 3}, {"steps.count", 100}, {"gpu.float32.percent", 40}}, 29},
+    {"gpu_float32", {{"gpu.float32.total_s", 3}, {"gpu.float32.percent", 40}, {"training.only_calls_percent", 100}}, 0},
     {"gpu_memory_full", {{"gpu.memory.peak_percent", 93}}, 89},
     {"cpu_saturated", {{"cpu.used_percent", 97}}, 94},
     {"cpu_saturated", {{"cpu.used_percent", 97}, {"cpu.total_s", 10}, {"cpu.yielding_s", 0.1}}, 4},

@@ -55,10 +55,12 @@ static void note_device(struct pt_gpu *gpu, const struct pt_event *e)
     const struct pt_ev_gpu_device *properties = pt_event_as(e, gpu_device);
     const pt_u32 number = (pt_u32)e->tag;
     char uuid[64];
-    const bool has_uuid = text_of(pt_process_string(e->process, properties->properties), "\"uuid\"", uuid, sizeof uuid);
+    const char *text = pt_process_string(e->process, properties->properties);
+    const bool has_uuid = text_of(text, "\"uuid\"", uuid, sizeof uuid);
     struct pt_gpu_device *device = pt_gpu_device_named(gpu, e->process, number, has_uuid ? uuid : NULL);
     device->name = pt_gpu_string(gpu, e->process, e->aux, false);
     device->memory_bytes = properties->memory_bytes;
+    device->compute_major = (pt_u32)number_of(text, "\"computeMajor\"");
 }
 
 static bool lacks_events(const struct pt_process *process)
@@ -80,6 +82,7 @@ static void describe_by_text(struct pt_gpu *gpu, const struct pt_process *proces
     if (text_of(properties, "\"name\"", name, sizeof name))
         device->name = pt_gpu_text(gpu, name);
     device->memory_bytes = number_of(properties, "\"totalGlobalMem\"");
+    device->compute_major = (pt_u32)number_of(properties, "\"computeMajor\"");
 }
 
 void pt_gpu_info_begin(struct pt_gpu *gpu)

@@ -11,6 +11,8 @@
 #include "proftrace/events.h"
 #include "model/window.h"
 #include "profile/first_rank.h"
+#include "util/auto.h"
+#include "util/mem.h"
 #include "util/whole.h"
 #include "info.h"
 #include "levels.h"
@@ -170,6 +172,44 @@ static void set_launches(struct pt_gpu *gpu, pt_u32 stage)
         launches > 0 ? pt_real(100 * empty / launches) : pt_unknown("no launch was recorded"));
     set(gpu, stage, "gpu.launch.per_kernel_percent",
         kernels_ns > 0 ? pt_real(100 * (double)ns / kernels_ns) : pt_unknown("no kernel ran"));
+}
+
+/* From compute capability 8 on (A100) float32 can go through tensor cores, too, as TF32. */
+#define FIRST_WITH_TF32 8
+
+/* Matrices of float32 that go through no tensor core, by the names that cuBLAS, cuDNN and CUTLASS give their kernels:
+ * ampere_sgemm_128x64_tn, cutlass_80_simt_sgemm_..., sm80_xmma_gemm_f32f32_f32f32_f32_..., ampere_scudnn_...; not:
+ * cutlass_80_tensorop_s1688gemm_..., sm80_xmma_gemm_f32f32_tf32f32_f32_..._tensor16x8x8. */
+static bool is_float32(const char *name)
+{
+    static const char *const plain[] = {"sgemm", "scudnn", "f32f32_f32f32_f32"}, *const others[] = {"tensor", "tf32",
+                                                                                                    "1688", "half"};
+    bool is_plain = false, is_other = false;
+    for (size_t i = 0; name && i < sizeof plain / sizeof *plain; i++)
+        is_plain |= strstr(name, plain[i]) != NULL;
+    for (size_t i = 0; name && i < sizeof others / sizeof *others; i++)
+        is_other |= strstr(name, others[i]) != NULL;
+    return is_plain && !is_other;
+}
+
+/* Of the device with the most of it, and of the kernels of all. */
+static void set_float32(struct pt_gpu *gpu, pt_u32 stage)
+{
+    PT_AUTO(pt_freep) double *of_device = pt_calloc(gpu->devices.n + 1, sizeof *of_device);
+    double most_ns = 0, float32_ns = 0, all_ns = 0;
+    for (size_t i = 0; i < gpu->kernels.n; i++) {
+        const struct pt_gpu_kernel *kernel = gpu->kernels.items[i];
+        const struct pt_gpu_device *device = gpu->devices.items[kernel->device];
+        if (device->stage != stage)
+            continue;
+        const bool counts = device->compute_major >= FIRST_WITH_TF32 && is_float32(kernel->name);
+        all_ns += (double)kernel->durations.sum;
+        float32_ns += counts ? (double)kernel->durations.sum : 0;
+        of_device[kernel->device] += counts ? (double)kernel->durations.sum : 0;
+        most_ns = fmax(most_ns, of_device[kernel->device]);
+    }
+    set(gpu, stage, "gpu.float32.total_s", pt_real(most_ns / 1e9));
+    set(gpu, stage, "gpu.float32.percent", all_ns > 0 ? pt_real(100 * float32_ns / all_ns) : pt_unknown("none ran"));
 }
 
 /* Ranks read a value of their common step each, and wait for it at the same time: those of the first one count. With
@@ -422,6 +462,7 @@ void pt_gpu_results(struct pt_gpu *gpu, pt_u32 stage)
     set_copies(gpu, stage);
     set_synchronous(gpu, stage);
     set_launches(gpu, stage);
+    set_float32(gpu, stage);
     set_costs(gpu, stage);
     set_allocations(gpu, stage);
     set_values(gpu, stage);

@@ -154,6 +154,7 @@ struct pt_gpu_device {
     pt_u32 stage, number; /* number: that of its process, unless another device of the stage has it */
     const char *name;
     pt_u64 memory_bytes;
+    pt_u32 compute_major;   /* of its compute capability; 0 = not known */
     bool is_used, is_named; /* named: by an id that other processes know it by, too */
     pt_i64 first_ns, busy_end_ns;
     struct pt_time_union kernels, copies, compute; /* compute: kernels but those of NCCL */
