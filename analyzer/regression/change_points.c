@@ -76,7 +76,6 @@ static bool do_not_touch(const double *a, size_t n_a, const double *b, size_t n_
     return least_b - most_a > wide || least_a - most_b > wide;
 }
 
-/* Is the level [cut, end) another than [begin, cut)? */
 static bool is_change(const double *values, const struct pt_change_rules *rules, size_t n_before, size_t n_after,
                       double *ret_p)
 {
@@ -92,6 +91,12 @@ static bool is_change(const double *values, const struct pt_change_rules *rules,
     const double tried = (double)(n_before + n_after) - 2 * (double)rules->least + 1;
     *ret_p = fmin(1, 2 * fmin(rise, fall) * fmax(1, tried));
     return *ret_p <= rules->alpha;
+}
+
+bool pt_is_change(const double *values, size_t n_before, size_t n_after, const struct pt_change_rules *rules)
+{
+    double p;
+    return is_change(values, rules, n_before, n_after, &p);
 }
 
 /* Join the levels beside the first change that may be chance. False = there is none. */

@@ -32,5 +32,7 @@ static inline size_t pt_change_points_begin(size_t n)
 /* In order of time; returns how many. */
 size_t pt_change_points(const double *values, size_t n, const struct pt_change_rules *rules,
                         struct pt_change_point found[PT_SAMPLE_MOST]);
+/* Are the last `n_after` of these values of another level than the `n_before` ones before them? */
+bool pt_is_change(const double *values, size_t n_before, size_t n_after, const struct pt_change_rules *rules);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * Owns: when a figure is worse, and when nobody can tell. Threads: one.
  *
+ * Counts are held against the last level of the baseline: see level.c.
  * A count that was the same in all runs of the baseline is worse above 2 %. One that varied is worse beyond its largest
  * value by twice as much as it varied and 10 %; where it varied by more than 1 %, it needs four runs to be judged at
  * all: of fewer, the next often lies outside. Of a single run nobody knows whether it varies: 10 %. Of several runs
@@ -14,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "level.h"
 #include "show_figure.h"
 
 enum { LEAST_RUNS = 4, MANY_RUNS = 10 };
@@ -47,13 +49,30 @@ static double floor_of(const struct pt_judged *figure)
     return figure->kind == PT_FIGURE_BYTES ? 65536 : 0.1;
 }
 
-/* Above the largest value of the baseline. */
-static double room_of(const struct pt_judged *figure, double low, double high, double threshold_percent)
+void pt_figure_take_level(struct pt_judged *figure)
 {
-    const bool varies = high > low;
-    const double usual = varies || figure->n_a == 1 ? 0.10 : 0.02;
+    const struct pt_change_rules rules = pt_figure_change_rules(figure->kind);
+    const struct pt_level level = pt_last_level(figure->a, figure->n_a, &rules);
+    figure->n_past = figure->n_a;
+    figure->n_a = level.n; /* the newest are the first */
+    figure->n_apart = level.n_apart;
+}
+
+/* How much it varied. The step to the newest runs that lie apart is none of it. */
+static double width_of(const struct pt_judged *figure)
+{
+    const size_t apart = figure->n_apart;
+    const double *rest = figure->a + apart;
+    const double of_rest = most(rest, figure->n_a - apart) - least(rest, figure->n_a - apart);
+    return apart ? fmax(of_rest, most(figure->a, apart) - least(figure->a, apart)) : of_rest;
+}
+
+/* Above the largest value of the baseline. */
+static double room_of(const struct pt_judged *figure, double width, double high, double threshold_percent)
+{
+    const double usual = width > 0 || figure->n_a == 1 || figure->n_apart ? 0.10 : 0.02;
     const double share = isnan(threshold_percent) ? usual : threshold_percent / 100;
-    return fmax(share * high, varies ? 2 * (high - low) : 0);
+    return fmax(share * high, 2 * width);
 }
 
 /* Of the runs that are checked: how many lie further above (or below) that end of the baseline's values than `room`. */
@@ -67,18 +86,28 @@ static size_t n_beyond(const struct pt_judged *figure, double end, double room, 
     return n;
 }
 
+/* "stable in 5 of 5 runs", "varies in the last 10": as short as a column of 80 leaves room for. */
+static const char *how_it_was(struct pt_doc *doc, const struct pt_judged *figure, double width)
+{
+    const size_t n = figure->n_a;
+    if (n == 1)
+        return "one run";
+    if (n < figure->n_past)
+        return pt_doc_format(doc, "%s in the last %zu", width > 0 ? "varies" : "stable", n);
+    if (width > 0)
+        return pt_doc_format(doc, "varies in %zu runs", n - figure->n_apart);
+    return pt_doc_format(doc, "stable in %zu of %zu runs", n - figure->n_apart, n);
+}
+
 /* One run that did more by chance is no regression, nor is one that did no more an excuse for all others. */
 static void judge_count(struct pt_doc *doc, struct pt_judged *figure, double threshold_percent)
 {
     const double low = least(figure->a, figure->n_a), high = most(figure->a, figure->n_a);
-    const bool varies = high > low;
-    const double room = room_of(figure, low, high, threshold_percent);
+    const double width = width_of(figure), room = room_of(figure, width, high, threshold_percent);
     const size_t n_worse = n_beyond(figure, high, room, true), n_better = n_beyond(figure, low, room, false);
-    figure->how = figure->n_a == 1 ? "one run"
-                  : !varies        ? pt_doc_format(doc, "stable in %zu of %zu runs", figure->n_a, figure->n_a)
-                                   : pt_doc_format(doc, "varies in %zu runs", figure->n_a);
+    figure->how = how_it_was(doc, figure, width);
     figure->is_near = 2 * n_beyond(figure, high, room / 2, true) >= figure->n_b;
-    if (high - low > 0.01 * high && figure->n_a < LEAST_RUNS) {
+    if (width > 0.01 * high && figure->n_a < LEAST_RUNS) {
         figure->state = PT_FIGURE_NOT_JUDGED;
         figure->is_near = true;
         return;

@@ -17,7 +17,9 @@ struct pt_judged {
     const char *name;
     enum pt_figure_kind kind;
     double a[PT_SAMPLE_MOST], b[PT_SAMPLE_MOST]; /* in the runs of the baseline, and in those that are checked */
-    size_t n_a, n_b;
+    size_t n_a, n_b;                             /* the newest of `a` first */
+    size_t n_past;        /* of the runs of the baseline that know it, with those of levels that are no more */
+    size_t n_apart;       /* the newest of `a`, which lie apart from the others: see level.h */
     size_t place;         /* among those of its stage, as they were found */
     double p, p_together; /* of a time, by itself and among all that are tested; NAN = not tested */
     enum pt_figure_state state;
@@ -30,6 +32,8 @@ struct pt_judged_figures {
     PT_VEC(struct pt_judged);
 };
 
+/* Of a count, leaves in `a` what is of its last level. */
+void pt_figure_take_level(struct pt_judged *figure);
 /* Gives a time its p; the caller makes p_together of all. */
 void pt_figure_test(struct pt_judged *figure);
 /* Sets state, how and the two after it. `threshold_percent`: what is worse by less is no regression; NAN = the limits

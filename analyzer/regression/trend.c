@@ -16,6 +16,7 @@
 #include "util/auto.h"
 #include "change_points.h"
 #include "figures.h"
+#include "level.h"
 #include "show_figure.h"
 
 struct row {
@@ -90,23 +91,6 @@ static struct history history_of(const cJSON *runs, bool with_machine)
     return history;
 }
 
-static struct pt_change_rules rules_of(enum pt_figure_kind kind)
-{
-    switch (kind) {
-    case PT_FIGURE_WALL:
-        return (struct pt_change_rules){4, 0.10, 0.05, 0.05};
-    case PT_FIGURE_CPU:
-        return (struct pt_change_rules){4, 0.05, 0.05, 0.05};
-    case PT_FIGURE_BENCHMARK:
-        return (struct pt_change_rules){4, 0.05, 0, 0.05};
-    case PT_FIGURE_BYTES:
-        return (struct pt_change_rules){2, 0.02, 65536, 0};
-    case PT_FIGURE_COUNT:
-        break;
-    }
-    return (struct pt_change_rules){2, 0.02, 10, 0};
-}
-
 /* A run that does not know the figure is left out. */
 static size_t values_of(const struct history *history, const char *figure, double *values, size_t *at)
 {
@@ -149,7 +133,7 @@ static struct row row_of(struct pt_doc *doc, const char *figure, const struct pt
 static void add_changes(struct pt_doc *doc, const struct history *history, const char *figure, struct founds *founds)
 {
     const enum pt_figure_kind kind = pt_figure_kind_of(figure);
-    const struct pt_change_rules rules = rules_of(kind);
+    const struct pt_change_rules rules = pt_figure_change_rules(kind);
     PT_AUTO(pt_freep) double *values = calloc(history->n + 1, sizeof *values);
     PT_AUTO(pt_freep) size_t *at = calloc(history->n + 1, sizeof *at);
     struct pt_change_point changes[PT_SAMPLE_MOST];

@@ -79,6 +79,14 @@ class Case(unittest.TestCase):
             change(number, run)
         self.file.write_text(json.dumps(baseline), encoding="utf-8")
 
+    def doctored(self, change):
+        run = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / "run"
+        shutil.copytree(self.usual[0], run)
+        report = json.loads(self.proftrace("report", run, "--format", "json"))
+        change(report)
+        (run / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        return run
+
     def check(self, *runs, status=0, more=()):
         return self.proftrace("check", *runs, "--baseline", self.file, *more, status=status)
 
@@ -117,6 +125,22 @@ class Counts(Case):
     def test_what_varies_is_judged_by_how_much_it_varied(self):
         self.with_baseline(*self.usual[:3])
         self.assertRegex(self.check(self.usual[3]), r"not judged +access\.calls .*varies in 3 runs")
+
+    def test_a_change_that_was_accepted_leaves_no_room_for_more(self):
+        """Held against both levels, four times as much were "same"."""
+        for before, after, now, how in ((19, 1, 3900, "stable in 19 of 20 runs"), (10, 10, 2100, "stable in the last 10")):
+            self.file.unlink(missing_ok=True)
+            self.with_baseline(self.usual[0])
+            entry = runs_of(self.written())[0]
+            history = [{**entry, "run": f"r{i:02}", "at_utc": f"2026-10-{i + 1:02}T10:00:00Z", "figures": {**entry["figures"], "access.calls": 1000 if i < before else 2000}}
+                       for i in range(before + after)]
+            self.file.write_text(json.dumps({"schema_version": "2.0", "runs": history}), encoding="utf-8")
+            with self.subTest(how):
+                def made(report, calls=now):
+                    next(call for call in report["stages"][0]["calls"] if call["call"] == "access")["calls"] = calls
+                said = self.check(self.doctored(made), status=1)
+                self.assertRegex(said, rf"WORSE +access\.calls .*{how}")
+                self.check(self.doctored(lambda report: made(report, 2000)))
 
     def test_forms(self):
         self.with_baseline(*self.usual)
@@ -396,14 +420,6 @@ class Undecided(Case):
         self.assertRegex(self.check(empty, status=4), "^undecided: train: the run has no such stage")
         self.file.write_text('{"schema_version": "2.0", "runs": []}', encoding="utf-8")
         self.assertRegex(self.check(empty, status=4), "^undecided: there is no stage")
-
-    def doctored(self, change):
-        run = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / "run"
-        shutil.copytree(self.usual[0], run)
-        report = json.loads(self.proftrace("report", run, "--format", "json"))
-        change(report)
-        (run / "report.json").write_text(json.dumps(report), encoding="utf-8")
-        return run
 
     def test_lost_events(self):
         self.with_baseline(*self.usual)

@@ -255,6 +255,48 @@ static void test_a_count_of_runs_that_disagree(void **state)
     assert_int_equal(judged("open.calls", before, fewer, 4, NAN).state, PT_FIGURE_BETTER);
 }
 
+/* A count of one run against a history, the oldest first. */
+static struct pt_judged held_against(const double *history, size_t n, double run)
+{
+    struct pt_judged figure = {.name = "read.calls", .kind = PT_FIGURE_COUNT, .n_a = n, .b = {run}, .n_b = 1, .p = NAN};
+    struct pt_doc *doc = pt_doc_new();
+    for (size_t i = 0; i < n; i++)
+        figure.a[n - 1 - i] = history[i];
+    pt_figure_take_level(&figure);
+    pt_figure_judge(doc, &figure, NAN);
+    pt_doc_free(doc);
+    figure.how = NULL;
+    return figure;
+}
+
+/* A change that was accepted leaves no room for four times as much. */
+static void test_a_count_is_held_against_its_last_level(void **state)
+{
+    (void)state;
+    double once[20], down[20], up[20], back[20], few[20], to_and_fro[20];
+    for (size_t i = 0; i < 20; i++) {
+        once[i] = i < 19 ? 1000 : 2000;
+        down[i] = i < 10 ? 2000 : 1000;
+        up[i] = i < 10 ? 1000 : 2000;
+        back[i] = i < 7 || i >= 9 ? 1000 : 2000;
+        few[i] = i < 17 ? 2000 : 1000;
+        to_and_fro[i] = i % 3 ? 1000 : 2000;
+    }
+    assert_int_equal(held_against(once, 20, 3900).state, PT_FIGURE_WORSE);
+    assert_int_equal(held_against(once, 20, 2000).state, PT_FIGURE_SAME); /* which was accepted */
+    assert_int_equal(held_against(once, 20, 1000).state, PT_FIGURE_SAME);
+    assert_int_equal(held_against(down, 20, 2000).state, PT_FIGURE_WORSE);
+    assert_int_equal(held_against(down, 20, 1000).state, PT_FIGURE_SAME);
+    assert_int_equal(held_against(up, 20, 2100).state, PT_FIGURE_WORSE);
+    assert_int_equal(held_against(up, 20, 1000).state, PT_FIGURE_BETTER);
+    assert_int_equal(held_against(back, 20, 2000).state, PT_FIGURE_WORSE);
+    assert_int_equal(held_against(few, 20, 2000).state, PT_FIGURE_SAME); /* three runs are no level yet */
+    assert_int_equal(held_against(few, 20, 2500).state, PT_FIGURE_WORSE);
+    assert_int_equal(held_against(to_and_fro, 20, 2000).state, PT_FIGURE_SAME);
+    assert_int_equal(held_against(to_and_fro, 20, 3900).state, PT_FIGURE_SAME);
+    assert_int_equal(held_against(down + 10 - 3, 6, 2000).state, PT_FIGURE_SAME); /* three of each may be chance */
+}
+
 /* ---- levels of a history ---- */
 
 static const struct pt_change_rules counts = {2, 0.02, 10, 0}, times = {4, 0.05, 0.05, 0.05};
@@ -357,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_a_time_that_is_nearly_worse),
         cmocka_unit_test(test_a_count_that_is_nearly_worse),
         cmocka_unit_test(test_a_count_of_runs_that_disagree),
+        cmocka_unit_test(test_a_count_is_held_against_its_last_level),
         cmocka_unit_test(test_a_count_that_changed_and_came_back),
         cmocka_unit_test(test_what_is_no_change_of_a_count),
         cmocka_unit_test(test_times_that_only_vary_have_no_change),
