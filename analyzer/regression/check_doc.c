@@ -97,6 +97,21 @@ static void add_stage(struct pt_doc *doc, const struct pt_checked_stage *of)
     pt_vec_push(&doc->stages, stage);
 }
 
+static const char *ok_of(struct pt_doc *doc, const struct pt_checked *checked)
+{
+    size_t n = 0, not_judged = 0;
+    for (size_t i = 0; i < checked->stages.n; i++) {
+        const struct pt_judged_figures *figures = &checked->stages.items[i].figures;
+        for (size_t j = 0; j < figures->n; j++)
+            not_judged += figures->items[j].state == PT_FIGURE_NOT_JUDGED;
+        n += figures->n;
+    }
+    if (!not_judged)
+        return "ok: no figure is worse than in the baseline";
+    return pt_doc_format(doc, "ok: none of the %zu figures that could be judged is worse; %zu %s not judged",
+                         n - not_judged, not_judged, not_judged == 1 ? "was" : "were");
+}
+
 void pt_check_doc(struct pt_checked *checked)
 {
     struct pt_doc *doc = checked->doc;
@@ -109,7 +124,7 @@ void pt_check_doc(struct pt_checked *checked)
     else if (checked->undecided.n)
         doc->verdict = pt_doc_format(doc, "undecided: %s", checked->undecided.items[0]);
     else
-        doc->verdict = "ok: no figure is worse than in the baseline";
+        doc->verdict = ok_of(doc, checked);
 }
 
 /* ---- for programs ---- */

@@ -5,10 +5,10 @@
  * Counts are held against the last level of the baseline: see level.c.
  * A count that was the same in all runs of the baseline is worse above 2 %. One that varied is worse beyond its largest
  * value by twice as much as it varied and 10 %; where it varied by more than 1 %, it needs four runs to be judged at
- * all: of fewer, the next often lies outside. Of a single run nobody knows whether it varies: 10 %. Of several runs
- * that are checked most have to be worse; where half of them are, nobody can tell. Times need four runs on both sides,
- * and 0.1 s; how much longer the median has to be depends on how sure a rank test is: see judge_time. A threshold of
- * the user's stands in place of these shares.
+ * all: of fewer, the next often lies outside; where it lies that far outside, nobody can tell. Of a single run nobody
+ * knows whether it varies: 10 %. Of several runs that are checked most have to be worse; where half of them are, nobody
+ * can tell. Times need four runs on both sides, and 0.1 s; how much longer the median has to be depends on how sure a
+ * rank test is: see judge_time. A threshold of the user's stands in place of these shares.
  */
 #include "judge.h"
 
@@ -110,6 +110,7 @@ static void judge_count(struct pt_doc *doc, struct pt_judged *figure, double thr
     if (width > 0.01 * high && figure->n_a < LEAST_RUNS) {
         figure->state = PT_FIGURE_NOT_JUDGED;
         figure->is_near = true;
+        figure->is_undecided = 2 * n_worse > figure->n_b; /* a hundred times as much is not passed over */
         return;
     }
     if (2 * n_worse > figure->n_b)

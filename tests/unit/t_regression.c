@@ -240,6 +240,9 @@ static void test_a_count_that_is_nearly_worse(void **state)
     assert_int_equal(judged("read.calls", varies, stable, 3, NAN).state, PT_FIGURE_NOT_JUDGED);
     assert_true(judged("read.calls", varies, stable, 3, NAN).is_near);
     assert_false(judged("read.calls", varies, stable, 3, NAN).is_undecided); /* it is said, and stops nobody */
+    const double hundredfold[] = {1e6, 1e6, 1e6};
+    assert_int_equal(judged("read.calls", varies, hundredfold, 3, NAN).state, PT_FIGURE_NOT_JUDGED);
+    assert_true(judged("read.calls", varies, hundredfold, 3, NAN).is_undecided); /* but this nobody can tell */
 }
 
 static void test_a_count_of_runs_that_disagree(void **state)
