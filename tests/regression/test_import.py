@@ -72,6 +72,13 @@ class Import(unittest.TestCase):
         few["machine_info"]["node"] = "laptop"
         self.assertIn("another machine", self.ask("check", self.written(few), "--baseline", self.file, status=4))
 
+    def test_three_percent_of_a_benchmark_are_none(self):
+        """However often it was measured: ten times were held to be as good as ten runs, and 2.5 % worse."""
+        of = lambda first: self.written({"results": [{"command": "sort", "times": [first + 0.001 * i for i in range(10)]}]})  # noqa: E731
+        self.ask("baseline", "add", self.file, of(1.0))
+        self.assertRegex(self.ask("check", of(1.03), "--baseline", self.file), r"^ok: ")
+        self.assertRegex(self.ask("check", of(1.06), "--baseline", self.file, status=1), r"^regression: 1 figure is worse")
+
     def test_benchmarks_that_were_measured_more_or_less_often(self):
         """As tools do: as often as the time that a benchmark takes allows."""
         fast, slow = {"command": "fast", "times": [0.010 + 0.0001 * i for i in range(30)]}, {"command": "slow", "times": [1 + 0.01 * i for i in range(6)]}
