@@ -24,7 +24,10 @@ static void add_name(struct pt_judged_figures *figures, const char *name, bool w
         if (!strcmp(figures->items[i].name, name))
             return;
     if (!pt_figure_is_time(kind) || with_times)
-        pt_vec_push(figures, ((struct pt_judged){.name = name, .kind = kind, .p = NAN, .p_together = NAN}));
+        pt_vec_push(
+            figures,
+            ((struct pt_judged){
+                .name = name, .kind = kind, .p = NAN, .p_together = NAN, .p_less = NAN, .p_less_together = NAN}));
 }
 
 static void add_names(struct pt_judged_figures *figures, const cJSON *entry, bool with_times)
@@ -189,8 +192,15 @@ static void check_stages(const struct pt_check *check, struct pt_checked *checke
 
 /* ---- the verdict ---- */
 
+static double *p_of(struct pt_judged *figure, bool is_less, bool is_together)
+{
+    if (is_less)
+        return is_together ? &figure->p_less_together : &figure->p_less;
+    return is_together ? &figure->p_together : &figure->p;
+}
+
 /* Chance has as many tries as times are tested, of all stages. */
-static void test_together(struct pt_checked *checked)
+static void test_together(struct pt_checked *checked, bool is_less)
 {
     struct {
         PT_VEC(double);
@@ -198,13 +208,13 @@ static void test_together(struct pt_checked *checked)
     size_t n = 0;
     for (size_t i = 0; i < checked->stages.n; i++)
         for (size_t j = 0; j < checked->stages.items[i].figures.n; j++)
-            if (!isnan(checked->stages.items[i].figures.items[j].p))
-                pt_vec_push(&p, checked->stages.items[i].figures.items[j].p);
+            if (!isnan(*p_of(&checked->stages.items[i].figures.items[j], is_less, false)))
+                pt_vec_push(&p, *p_of(&checked->stages.items[i].figures.items[j], is_less, false));
     pt_holm(p.items, p.n);
     for (size_t i = 0; i < checked->stages.n; i++)
         for (size_t j = 0; j < checked->stages.items[i].figures.n; j++)
-            if (!isnan(checked->stages.items[i].figures.items[j].p))
-                checked->stages.items[i].figures.items[j].p_together = p.items[n++];
+            if (!isnan(*p_of(&checked->stages.items[i].figures.items[j], is_less, false)))
+                *p_of(&checked->stages.items[i].figures.items[j], is_less, true) = p.items[n++];
     free(p.items);
 }
 
@@ -292,7 +302,8 @@ void pt_check(const struct pt_check *check, struct pt_checked *checked)
         check_stage(check, checked, check->stage);
     else
         check_stages(check, checked);
-    test_together(checked);
+    test_together(checked, false);
+    test_together(checked, true);
     judge_stages(check, checked);
 }
 

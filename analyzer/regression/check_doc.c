@@ -153,7 +153,7 @@ static void put_figure(struct pt_json *json, const struct pt_judged *figure)
     pt_json_u64(json, "baseline_runs", figure->n_a);
     pt_json_u64(json, "runs", figure->n_b);
     if (pt_figure_is_time(figure->kind))
-        pt_json_f64(json, "p", figure->p_together);
+        pt_json_f64(json, "p", pt_judged_p(figure));
     pt_json_text(json, "how", figure->how);
     pt_json_end(json);
 }

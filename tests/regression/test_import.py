@@ -79,6 +79,13 @@ class Import(unittest.TestCase):
         self.assertRegex(self.ask("check", of(1.03), "--baseline", self.file), r"^ok: ")
         self.assertRegex(self.ask("check", of(1.06), "--baseline", self.file, status=1), r"^regression: 1 figure is worse")
 
+    def test_a_time_that_has_halved_is_better(self):
+        of = lambda first: self.written({"results": [{"command": "sort", "times": [first + 0.01 * i for i in range(5)]}]})  # noqa: E731
+        self.ask("baseline", "add", self.file, of(4.0))
+        said = self.ask("check", of(2.0), "--baseline", self.file)
+        self.assertRegex(said, r"^ok: no figure is worse(.*\n)+better +benchmark_s +4\.02 s +2\.02 s +-49\.\d % +p = 0\.00\d")
+        self.assertLess(json.loads(self.ask("check", of(2.0), "--baseline", self.file, "--format", "json"))["stages"][0]["figures"][0]["p"], 0.01)
+
     def test_benchmarks_that_were_measured_more_or_less_often(self):
         """As tools do: as often as the time that a benchmark takes allows."""
         fast, slow = {"command": "fast", "times": [0.010 + 0.0001 * i for i in range(30)]}, {"command": "slow", "times": [1 + 0.01 * i for i in range(6)]}

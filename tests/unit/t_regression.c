@@ -202,6 +202,7 @@ static struct pt_judged judged(const char *name, const double *a, const double *
     if (pt_figure_is_time(figure.kind))
         pt_figure_test(&figure);
     figure.p_together = figure.p;
+    figure.p_less_together = figure.p_less;
     pt_figure_judge(doc, &figure, threshold_percent);
     pt_doc_free(doc);
     figure.how = NULL; /* it lived in the document */
@@ -222,6 +223,8 @@ static void test_a_time_that_is_nearly_worse(void **state)
     assert_int_equal(judged("wall_s", before, worse, 5, NAN).state, PT_FIGURE_WORSE);
     assert_int_equal(judged("wall_s", before, nearly, 5, 3).state, PT_FIGURE_WORSE);
     assert_int_equal(judged("wall_s", before, worse, 5, 20).state, PT_FIGURE_SAME);
+    assert_int_equal(judged("wall_s", worse, before, 5, NAN).state, PT_FIGURE_BETTER); /* by the same limits */
+    assert_int_equal(judged("wall_s", nearly, before, 5, NAN).state, PT_FIGURE_SAME);
     const struct pt_judged few = judged("wall_s", before, worse, 3, NAN);
     assert_int_equal(few.state, PT_FIGURE_NOT_JUDGED);
     assert_true(few.is_undecided && few.is_near);
