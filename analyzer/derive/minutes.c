@@ -11,11 +11,11 @@
 #include "proftrace/events.h"
 #include "derive.h"
 #include "facts/call_class.h"
-#include "model/layers.h"
 #include "model/minutes.h"
 #include "model/notes.h"
 #include "model/window.h"
 #include "profile/first_rank.h"
+#include "profile/layers_missing.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
 
@@ -152,16 +152,6 @@ struct reasons {
     const char *calls, *files, *waits, *network, *heap, *steps;
 };
 
-static bool all_record(const struct pt_profile *profile, pt_u32 stage, pt_u32 layers)
-{
-    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
-        const struct pt_process *process = profile->session->processes[i];
-        if (pt_profile_stage_of(profile, process) == stage && (process->layers_off | process->layers_unknown) & layers)
-            return false;
-    }
-    return true;
-}
-
 /* As the stage's own number has it. */
 static const char *why_no_heap(const struct pt_profile *profile, pt_u32 stage)
 {
@@ -179,14 +169,13 @@ static const char *why_no_steps(const struct pt_profile *profile, pt_u32 stage)
 
 static struct reasons reasons_of(const struct pt_profile *profile, pt_u32 stage)
 {
-    static const char not_recorded[] = "a process did not record such calls";
     const char *missing = pt_profile_counters_missing(profile, stage);
     if (missing)
         return (struct reasons){missing, missing, missing, missing, missing, missing};
     return (struct reasons){
-        .files = all_record(profile, stage, 1 << PT_LAYER_IO) ? NULL : not_recorded,
-        .waits = all_record(profile, stage, 1 << PT_LAYER_WAITS | 1 << PT_LAYER_LOCKS) ? NULL : not_recorded,
-        .network = all_record(profile, stage, 1 << PT_LAYER_NET) ? NULL : not_recorded,
+        .files = pt_profile_why_not_recorded(profile, stage, 1 << PT_LAYER_IO),
+        .waits = pt_profile_why_not_recorded(profile, stage, 1 << PT_LAYER_WAITS | 1 << PT_LAYER_LOCKS),
+        .network = pt_profile_why_not_recorded(profile, stage, 1 << PT_LAYER_NET),
         .heap = why_no_heap(profile, stage),
         .steps = why_no_steps(profile, stage),
     };

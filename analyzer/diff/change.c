@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/call_class.h"
+#include "model/layers.h"
+#include "proftrace/events.h"
 #include "report/run_document.h"
 #include "util/map.h"
 #include "util/text/fold.h"
@@ -179,11 +182,63 @@ static void drop_samples_of_one(struct pt_stage_pair *pair)
             pair->changes[i].n = 0;
 }
 
+static bool is_recorded(const cJSON *stage, const char *layer)
+{
+    return !cJSON_HasObjectItem(cJSON_GetObjectItemCaseSensitive(stage, "not_recorded"), layer);
+}
+
+static bool both_record(const struct pt_stage_pair *pair, const char *layer)
+{
+    return is_recorded(pair->of[PT_DIFF_A], layer) && is_recorded(pair->of[PT_DIFF_B], layer);
+}
+
+static enum pt_layer layer_of_call(const char *call)
+{
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
+        if (pt_layer_of_kind(kind) != PT_LAYER__COUNT && !strcmp(pt_call_name(kind), call))
+            return pt_layer_of_kind(kind);
+    return PT_LAYER__COUNT;
+}
+
+static void drop_calls_of(struct pt_stage_pair *pair, enum pt_layer layer)
+{
+    struct pt_changes *calls = &pair->changes[PT_DIFF_calls];
+    size_t kept = 0;
+    for (size_t i = 0; i < calls->n; i++)
+        if (layer_of_call(calls->items[i].label) != layer)
+            calls->items[kept++] = calls->items[i];
+    calls->n = kept;
+}
+
+/* Without this each file and call of the other run would have come, or gone. */
+static void drop_what_one_does_not_record(struct pt_stage_pair *pair)
+{
+    for (int layer = 0; layer < PT_LAYER__COUNT; layer++) {
+        const char *name = pt_layer_name((enum pt_layer)layer);
+        if (!pair->of[PT_DIFF_A] || !pair->of[PT_DIFF_B] || both_record(pair, name))
+            continue;
+        drop_calls_of(pair, (enum pt_layer)layer);
+        pair->changes[PT_DIFF_places].n = 0;
+        if (layer == PT_LAYER_IO || layer == PT_LAYER_STDIO)
+            pair->changes[PT_DIFF_files].n = pair->changes[PT_DIFF_single_files].n =
+                pair->changes[PT_DIFF_directories].n = 0;
+        if (layer == PT_LAYER_IO)
+            pair->changes[PT_DIFF_commands].n = 0;
+        const bool is_a = is_recorded(pair->of[PT_DIFF_A], name), is_b = is_recorded(pair->of[PT_DIFF_B], name);
+        if (is_a == is_b || pair->unrecorded)
+            continue;
+        pair->unrecorded = is_a ? "B" : "A";
+        pair->why_unrecorded = pt_member_text(
+            cJSON_GetObjectItemCaseSensitive(pair->of[is_a ? PT_DIFF_B : PT_DIFF_A], "not_recorded"), name);
+    }
+}
+
 void pt_pair_take_changes(struct pt_stage_pair *pair)
 {
     for (int i = 0; i < PT_DIFF__TABLES; i++)
         pair->changes[i] = changes_of(&pt_diff_tables[i], pair->of[PT_DIFF_A], pair->of[PT_DIFF_B]);
     drop_samples_of_one(pair);
+    drop_what_one_does_not_record(pair);
 }
 
 const struct pt_change *pt_change_largest(const struct pt_stage_pair *pair, enum pt_diff_table table, double direction,

@@ -64,9 +64,11 @@ struct pt_stage_pair {
     struct pt_changes changes[PT_DIFF__TABLES];
     bool has_lost;         /* one of the runs lost events, so that rows made of them are too few */
     const char *unsampled; /* "A" or "B": which of the two has no CPU profile while the other has; NULL = neither */
+    const char *unrecorded, *why_unrecorded; /* likewise, of a family of calls; and why */
 };
 
-/* Fills in the changes of all tables. Those of CPU samples stay empty where only one of the stages has any. */
+/* Fills in the changes of all tables. Those of CPU samples stay empty where only one of the stages has any, and those
+ * of calls lack what one of the stages did not record. */
 void pt_pair_take_changes(struct pt_stage_pair *pair);
 
 /* The largest change of a table among those that fit (NULL = all), in a direction: +1 where B has more, -1 where it has

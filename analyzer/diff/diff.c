@@ -443,7 +443,7 @@ static void add_notes(struct pt_doc *doc, const struct pairs *pairs, const cJSON
 {
     static const char *const same[][2] = {
         {"host", "machine"}, {"tool", "version of proftrace"}, {"dataset", "dataset"}, {"git_commit", "commit"}};
-    doc->notes = pt_arena_alloc(&doc->arena, (sizeof same / sizeof *same + 4 + pairs->n) * sizeof *doc->notes);
+    doc->notes = pt_arena_alloc(&doc->arena, (sizeof same / sizeof *same + 4 + 2 * pairs->n) * sizeof *doc->notes);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         const char *of_a = pt_member_text(a, same[i][0]), *of_b = pt_member_text(b, same[i][0]);
         if (of_a && of_b && strcmp(of_a, of_b) != 0)
@@ -453,6 +453,11 @@ static void add_notes(struct pt_doc *doc, const struct pairs *pairs, const cJSON
         if (pairs->items[i].unsampled)
             doc->notes[doc->n_notes++] = pt_doc_format(doc, "%s: %s has no CPU profile: its functions are not known",
                                                        pairs->items[i].name, pairs->items[i].unsampled);
+    for (size_t i = 0; i < pairs->n; i++)
+        if (pairs->items[i].unrecorded)
+            doc->notes[doc->n_notes++] = pt_doc_format(
+                doc, "%s: not all calls of %s are compared: %s", pairs->items[i].name, pairs->items[i].unrecorded,
+                pairs->items[i].why_unrecorded ? pairs->items[i].why_unrecorded : "not recorded");
     const cJSON *const both[] = {a, b};
     for (int i = 0; i < 2; i++) {
         const double lost = lost_of(both[i]);

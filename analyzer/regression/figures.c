@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "facts/call_class.h"
+#include "model/layers.h"
+#include "proftrace/events.h"
 #include "report/run_document.h"
 #include "util/text/path.h"
 
@@ -164,13 +167,44 @@ static void add_gpu(struct found *found, const cJSON *stage)
     add(found, "gpu.", "kernels", kernels);
 }
 
+/* The figure of a call, as "read.calls" -> the layer that it was recorded with; NULL = always, or it is of no call. */
+static const char *layer_of(const char *figure)
+{
+    const char *dot = strrchr(figure, '.');
+    const size_t n = dot ? (size_t)(dot - figure) : strlen(figure);
+    for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
+        const enum pt_layer layer = pt_layer_of_kind(kind);
+        if (layer != PT_LAYER__COUNT && !strncmp(pt_call_name(kind), figure, n) && !pt_call_name(kind)[n])
+            return pt_layer_name(layer);
+    }
+    return NULL;
+}
+
+/* A family of calls that was not recorded is unknown by its name: "io". */
+static void add_not_recorded(struct found *found, const cJSON *stage)
+{
+    const cJSON *layer;
+    cJSON_ArrayForEach(layer, cJSON_GetObjectItemCaseSensitive(stage, "not_recorded"))
+    {
+        if (cJSON_IsString(layer) && strcmp(layer->string, "locks") != 0 && strcmp(layer->string, "waits") != 0)
+            cJSON_AddStringToObject(found->unknown, layer->string, layer->valuestring);
+    }
+}
+
+static bool is_recorded(const struct found *found, const char *call)
+{
+    const char *layer = layer_of(call);
+    return !layer || !cJSON_GetObjectItemCaseSensitive(found->unknown, layer);
+}
+
 static void add_calls(struct found *found, const cJSON *stage)
 {
     const cJSON *call;
+    add_not_recorded(found, stage);
     cJSON_ArrayForEach(call, cJSON_GetObjectItemCaseSensitive(stage, "calls"))
     {
         const char *name = pt_member_text(call, "call");
-        if (!name || depends_on_time(name))
+        if (!name || depends_on_time(name) || !is_recorded(found, name))
             continue;
         if (!is_in_pieces(name))
             add(found, name, ".calls", pt_member_number(call, "calls"));
@@ -218,7 +252,8 @@ double pt_figure_value(const cJSON *entry, const char *name)
     const cJSON *unknown = cJSON_GetObjectItemCaseSensitive(entry, "unknown");
     if (isfinite(value) || pt_figure_is_time(pt_figure_kind_of(name)))
         return value;
-    if (cJSON_GetObjectItemCaseSensitive(unknown, name))
+    const char *layer = unknown && is_of_calls(name) ? layer_of(name) : NULL;
+    if (cJSON_GetObjectItemCaseSensitive(unknown, name) || (layer && cJSON_GetObjectItemCaseSensitive(unknown, layer)))
         return NAN;
     /* An entry without "unknown" is of a form that had fewer figures. */
     return unknown || is_of_calls(name) ? 0 : NAN;

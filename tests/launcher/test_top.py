@@ -118,6 +118,14 @@ class Top(LauncherCase):
         self.assertEqual([(row[key], row[key + "_reason"]) for key in ("cpu_percent", "rss_bytes", "read_bytes_per_s", "steps_per_s")], [(None, "it has ended")] * 4)
         self.check_totals(rows)
 
+    def test_what_is_not_recorded_is_not_none(self):
+        process = self.start(WAITS, PROFTRACE_IO="0", PROFTRACE_LOCKS="0")
+        row = self.top()[1][process.pid]
+        for key in ("reads", "read_bytes", "read_bytes_per_s", "writes", "written_bytes", "reading_percent", "writing_percent", "files_percent", "children_percent"):
+            self.assertEqual((row[key], row[key + "_reason"]), (None, "not recorded: PROFTRACE_IO was off"), key)
+        self.assertEqual((row["lock_percent"], row["lock_percent_reason"]), (None, "not recorded: PROFTRACE_LOCKS was off"))
+        self.assertEqual((row["sleeping_percent"], row["network_percent"]), (0, 0))
+
     def test_rates_tell_who_works(self):
         waits, reads, spins = self.start(WAITS), self.start(READS), self.start(SPINS)
         found, rows = self.top("run", "-i", "1s")

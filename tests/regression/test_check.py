@@ -529,6 +529,26 @@ class Undecided(Case):
         document = json.loads(self.proftrace("report", self.folder / "off", "--format", "json"))
         self.assertEqual((document["stages"][0]["heap"]["allocs"], document["stages"][0]["heap"]["allocs_reason"]), (None, "heap recording was off"))
 
+    def test_calls_that_were_not_recorded_are_not_none(self):
+        off = self.folder / "off"
+        subprocess.run([PROFTRACE, "run", "--no-report", "-o", off, "--", sys.executable, "-c", PROGRAM, "1000", self.runs],
+                       check=True, capture_output=True, timeout=100, env={**environment(), "PROFTRACE_STAGE": "train", "PYTHONHASHSEED": "0", "PROFTRACE_IO": "0"})
+        self.with_baseline(*self.usual)
+        said = self.check(off, status=4)
+        for figure in r"open\.calls", r"read\.bytes", r"files\.opened", "requests":
+            self.assertRegex(said, rf"not judged +{figure} .* not known in the run\n")
+        self.assertRegex(said, r"same +heap\.allocations ")
+        stage = json.loads(self.proftrace("report", off, "--format", "json"))["stages"][0]
+        self.assertEqual(stage["not_recorded"], {"io": "not recorded: PROFTRACE_IO was off"})
+        self.assertEqual((stage["files_opened"], stage["requests"], stage["requests_reason"]), (None, None, "not recorded: PROFTRACE_IO was off"))
+        said = self.proftrace("diff", self.usual[0], off)
+        self.assertRegex(said, r"note: train: not all calls of B are compared: not recorded:\s+PROFTRACE_IO was off")
+        self.assertNotRegex(said.splitlines()[0], "read|open|files")
+        # Nor are those of the usual runs more than none.
+        self.file.unlink()
+        self.with_baseline(off)
+        self.assertRegex(self.check(self.usual[0]), r"^ok: none of the \d+ figures that could be judged is worse(.*\n)*not judged +open\.calls .* not known in the")
+
     def test_a_failed_run_is_no_baseline(self):
         subprocess.run([PROFTRACE, "run", "--no-report", "-o", self.folder / "failed", "--", "sh", "-c", "exit 3"], capture_output=True, check=False, timeout=100)
         self.with_baseline(*self.usual)

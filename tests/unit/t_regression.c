@@ -183,6 +183,16 @@ static void test_figures_that_are_not_known(void **state)
         assert_near(pt_figure_value(entry, "training.steps"), 40);
         cJSON_Delete(entry);
     }
+    entry =
+        entry_of("{\"stages\": [{\"not_recorded\": {\"io\": \"why\", \"locks\": \"why\"}, \"calls\": [{\"call\": "
+                 "\"read\", \"calls\": 3},"
+                 " {\"call\": \"stdio_read\", \"calls\": 4}]}]}"); /* one process recorded its reads, another did not */
+    assert_true(isnan(pt_figure_value(entry, "read.calls")));
+    assert_true(isnan(pt_figure_value(entry, "write.bytes")));
+    assert_near(pt_figure_value(entry, "stdio_read.calls"), 4);
+    assert_near(pt_figure_value(entry, "stdio_write.calls"), 0);
+    assert_near(pt_figure_value(entry, "net_socket.calls"), 0);
+    cJSON_Delete(entry);
     entry = cJSON_Parse("{\"figures\": {\"read.calls\": 1}}"); /* of format 1 */
     assert_true(isnan(pt_figure_value(entry, "files.opened")));
     assert_near(pt_figure_value(entry, "write.calls"), 0);

@@ -12,6 +12,7 @@
 #include "again_places.h"
 #include "facts/code_kind.h"
 #include "facts/state.h"
+#include "profile/layers_missing.h"
 
 enum { MAX_ROWS = 100, MANY_SMALL_READS = 64 };
 
@@ -165,9 +166,13 @@ static double add_programs(struct pt_table *table, struct pt_metrics *metrics, c
 }
 
 /* Each once, but for those of programs; unknown where there are more files than rows. */
-static struct pt_value count_opened(const struct pt_file_use *files, size_t n)
+static struct pt_value count_opened(const struct pt_profile *profile, pt_u32 stage, const struct pt_file_use *files,
+                                    size_t n)
 {
+    const char *why = pt_profile_why_not_recorded(profile, stage, 1 << PT_LAYER_IO | 1 << PT_LAYER_STDIO);
     pt_u64 opened = 0;
+    if (why)
+        return pt_unknown(why);
     for (size_t i = 0; i < n; i++) {
         if (!files[i].path)
             return pt_unknown("there were too many files to tell them apart");
@@ -223,7 +228,7 @@ static struct totals finish_stage(const struct pt_file_groups *groups, const str
     pt_metrics_set(metrics, scope, "io.data_files.total_s", pt_real(data_s));
     pt_metrics_set(metrics, scope, "io.data_files.read_bytes", pt_integer(sum.read_bytes));
     pt_file_groups_table(metrics, scope, groups, own, end - first);
-    pt_metrics_set(metrics, scope, "io.files.opened", count_opened(own, end - first));
+    pt_metrics_set(metrics, scope, "io.files.opened", count_opened(profile, stage, own, end - first));
     pt_metrics_set(metrics, scope, "io.distinct.bytes", pt_integer(sum.distinct_bytes));
     return sum;
 }

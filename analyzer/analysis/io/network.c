@@ -19,6 +19,7 @@
 #include "facts/wait_kind.h"
 #include "facts/path/split_time.h"
 #include "facts/workers.h"
+#include "profile/layers_missing.h"
 #include "util/hash.h"
 #include "util/id_map.h"
 #include "exchanges.h"
@@ -390,7 +391,8 @@ static void set_metrics(const struct network *network, pt_u32 stage)
     const double waited_s = (double)s->asking.total_ns / 1e9;
     const double total_s = (double)s->wait_ns / 1e9;
     const double on_their_way = s->answered ? 1 + (double)s->overlapping_requests / (double)s->answered : 1;
-    pt_metrics_set(metrics, scope, "net.request.calls", pt_integer(s->requests));
+    const char *why = pt_profile_why_not_recorded(network->profile, stage, 1 << PT_LAYER_IO | 1 << PT_LAYER_NET);
+    pt_metrics_set(metrics, scope, "net.request.calls", why ? pt_unknown(why) : pt_integer(s->requests));
     pt_metrics_set(metrics, scope, "net.connect.calls", pt_integer(s->connects));
     pt_metrics_set(metrics, scope, "net.bytes", pt_integer(s->bytes));
     pt_metrics_set(metrics, scope, "net.sent.percent",

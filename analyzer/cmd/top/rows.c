@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/layers.h"
 #include "profile/first_rank.h"
 #include "report/outcome.h"
 #include "util/auto.h"
@@ -26,10 +27,7 @@ struct row {
         waiting_percent, children_percent;
     bool marks_steps;
     struct pt_value steps, steps_per_s;
-    pt_u64 reads, read_bytes;
-    struct pt_value read_bytes_per_s;
-    pt_u64 writes, written_bytes;
-    struct pt_value written_bytes_per_s;
+    struct pt_value reads, read_bytes, read_bytes_per_s, writes, written_bytes, written_bytes_per_s;
     struct pt_value allocations, allocated_bytes, allocations_per_s, live_blocks;
     struct pt_value gpu_percent, gpu_memory_bytes;
     pt_u64 gpu_kernels, events, lost;
@@ -101,7 +99,25 @@ static struct pt_value share(pt_u64 before_ns, pt_u64 now_ns, double window_s, p
     return pt_real(fmin(percent, 100.0 * (threads ? threads : 1)));
 }
 
-static void set_rates(struct row *row, const struct pt_top_sums *old, const struct pt_top_sums *sums, double window_s)
+/* Without one of these a share would be of some of its calls only. */
+static const pt_u32 layers_of[PT_TOP_PART__COUNT] = {
+    [PT_TOP_READ] = 1 << PT_LAYER_IO | 1 << PT_LAYER_STDIO,
+    [PT_TOP_WRITE] = 1 << PT_LAYER_IO | 1 << PT_LAYER_STDIO,
+    [PT_TOP_FILES] = 1 << PT_LAYER_IO | 1 << PT_LAYER_STDIO,
+    [PT_TOP_NETWORK] = 1 << PT_LAYER_NET,
+    [PT_TOP_LOCK] = 1 << PT_LAYER_LOCKS,
+    [PT_TOP_SLEEP] = 1 << PT_LAYER_WAITS,
+    [PT_TOP_WAIT] = 1 << PT_LAYER_WAITS,
+    [PT_TOP_CHILD] = 1 << PT_LAYER_IO | 1 << PT_LAYER_WAITS,
+};
+
+static struct pt_value unless(const char *why_unknown, struct pt_value value)
+{
+    return why_unknown ? pt_unknown(why_unknown) : value;
+}
+
+static void set_rates(struct row *row, const struct pt_process *process, const struct pt_top_sums *old,
+                      const struct pt_top_sums *sums, double window_s)
 {
     struct pt_value *const shares[PT_TOP_PART__COUNT] = {
         [PT_TOP_READ] = &row->reading_percent, [PT_TOP_WRITE] = &row->writing_percent,
@@ -111,10 +127,16 @@ static void set_rates(struct row *row, const struct pt_top_sums *old, const stru
     };
     const pt_u32 threads = row->threads.type == PT_VALUE_INTEGER ? (pt_u32)row->threads.integer : 1;
     for (int part = 0; part < PT_TOP_PART__COUNT; part++)
-        *shares[part] = share(old->part_ns[part], sums->part_ns[part], window_s, threads);
+        *shares[part] = unless(pt_process_why_no_layers(process, layers_of[part]),
+                               share(old->part_ns[part], sums->part_ns[part], window_s, threads));
     row->steps_per_s = is_number(row->steps) || window_s <= 0 ? rate(old->steps, sums->steps, window_s) : row->steps;
-    row->read_bytes_per_s = rate(old->read.bytes, sums->read.bytes, window_s);
-    row->written_bytes_per_s = rate(old->written.bytes, sums->written.bytes, window_s);
+    const char *why = pt_process_why_no_layers(process, 1 << PT_LAYER_IO);
+    row->reads = unless(why, pt_integer(sums->read.calls));
+    row->read_bytes = unless(why, pt_integer(sums->read.bytes));
+    row->read_bytes_per_s = unless(why, rate(old->read.bytes, sums->read.bytes, window_s));
+    row->writes = unless(why, pt_integer(sums->written.calls));
+    row->written_bytes = unless(why, pt_integer(sums->written.bytes));
+    row->written_bytes_per_s = unless(why, rate(old->written.bytes, sums->written.bytes, window_s));
 }
 
 static void set_heap(struct row *row, const struct pt_process *process, const struct pt_top_sums *old,
@@ -149,10 +171,6 @@ static void set_steps(struct row *row, const struct pt_top_sums *sums)
 
 static void set_counts(struct row *row, const struct pt_process *process, const struct pt_top_sums *sums)
 {
-    row->reads = sums->read.calls;
-    row->read_bytes = sums->read.bytes;
-    row->writes = sums->written.calls;
-    row->written_bytes = sums->written.bytes;
     row->gpu_kernels = sums->gpu_kernels;
     row->events = process->quality.events;
     row->lost = process->quality.overwritten + process->quality.dropped;
@@ -202,7 +220,7 @@ static struct row row_of(const struct pt_top_look *before, const struct pt_top_l
     };
     set_outside(&row, outside, is_seen);
     set_steps(&row, sums);
-    set_rates(&row, old, sums, window_s);
+    set_rates(&row, process, old, sums, window_s);
     set_heap(&row, process, old, sums, window_s);
     set_counts(&row, process, sums);
     set_gpu(&row, now->run.info);
@@ -253,16 +271,30 @@ static void add_steps(struct row *to, const struct row *from)
 static void add_row(struct row *to, const struct row *from)
 {
     static const size_t sums[] = {
-        offsetof(struct row, cpu_percent),       offsetof(struct row, data_wait_percent),
-        offsetof(struct row, rss_bytes),         offsetof(struct row, anonymous_bytes),
-        offsetof(struct row, threads),           offsetof(struct row, open_files),
-        offsetof(struct row, reading_percent),   offsetof(struct row, writing_percent),
-        offsetof(struct row, files_percent),     offsetof(struct row, network_percent),
-        offsetof(struct row, lock_percent),      offsetof(struct row, sleeping_percent),
-        offsetof(struct row, waiting_percent),   offsetof(struct row, children_percent),
-        offsetof(struct row, read_bytes_per_s),  offsetof(struct row, written_bytes_per_s),
-        offsetof(struct row, allocations),       offsetof(struct row, allocated_bytes),
-        offsetof(struct row, allocations_per_s), offsetof(struct row, live_blocks),
+        offsetof(struct row, cpu_percent),
+        offsetof(struct row, data_wait_percent),
+        offsetof(struct row, rss_bytes),
+        offsetof(struct row, anonymous_bytes),
+        offsetof(struct row, threads),
+        offsetof(struct row, open_files),
+        offsetof(struct row, reading_percent),
+        offsetof(struct row, writing_percent),
+        offsetof(struct row, files_percent),
+        offsetof(struct row, network_percent),
+        offsetof(struct row, lock_percent),
+        offsetof(struct row, sleeping_percent),
+        offsetof(struct row, waiting_percent),
+        offsetof(struct row, children_percent),
+        offsetof(struct row, read_bytes_per_s),
+        offsetof(struct row, written_bytes_per_s),
+        offsetof(struct row, allocations),
+        offsetof(struct row, allocated_bytes),
+        offsetof(struct row, allocations_per_s),
+        offsetof(struct row, live_blocks),
+        offsetof(struct row, reads),
+        offsetof(struct row, read_bytes),
+        offsetof(struct row, writes),
+        offsetof(struct row, written_bytes),
     };
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
         struct pt_value *value = (struct pt_value *)(void *)((char *)to + sums[i]);
@@ -272,10 +304,6 @@ static void add_row(struct row *to, const struct row *from)
     to->phase = same(to->phase, from->phase);
     to->processes += from->processes;
     add_steps(to, from);
-    to->reads += from->reads;
-    to->read_bytes += from->read_bytes;
-    to->writes += from->writes;
-    to->written_bytes += from->written_bytes;
     to->gpu_kernels += from->gpu_kernels;
     to->events += from->events;
     to->lost += from->lost;

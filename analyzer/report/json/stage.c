@@ -6,6 +6,7 @@
 #include "stage.h"
 
 #include "facts/wait_kind.h"
+#include "profile/layers_missing.h"
 #include "profile/views.h"
 #include "report/outcome.h"
 #include "util/whole.h"
@@ -79,6 +80,22 @@ static void put_tables(const struct pt_report_json *r, pt_u32 stage)
     }
 }
 
+/* Which families of calls its processes did not all record: a table without them says nothing of them. */
+static void put_not_recorded(const struct pt_report_json *r, pt_u32 stage)
+{
+    const char *why[PT_LAYER__COUNT];
+    int n = 0;
+    for (int layer = 0; layer < PT_LAYER__COUNT; layer++)
+        n += (why[layer] = pt_profile_why_not_recorded(r->profile, stage, 1u << layer)) != NULL;
+    if (!n)
+        return;
+    pt_json_object(r->json, "not_recorded");
+    for (int layer = 0; layer < PT_LAYER__COUNT; layer++)
+        if (why[layer])
+            pt_json_text(r->json, pt_layer_name((enum pt_layer)layer), why[layer]);
+    pt_json_end(r->json);
+}
+
 static void put_stage(const struct pt_report_json *r, pt_u32 stage)
 {
     const struct pt_run_stage *run = pt_profile_run_of(r->profile, stage);
@@ -92,6 +109,7 @@ static void put_stage(const struct pt_report_json *r, pt_u32 stage)
         pt_json_value(r->json, "stop_s", PT_SHOW_SECONDS, pt_seconds(pt_whole_signed(run->stop_ns)));
     pt_json_group(r->json, &r->profile->metrics, stage, PT_GROUP_STAGE);
     pt_json_words(r->json, "command", pt_report_stage_command(r->profile, stage, r->arena));
+    put_not_recorded(r, stage);
     put_time(r, stage);
     if (run)
         put_resources(r, stage, run);
