@@ -48,6 +48,21 @@ struct founds {
     PT_VEC(struct found);
 };
 
+/* Figures that too few runs know: a change of them would not be seen. */
+struct untold {
+    size_t n;
+    const char *figure; /* the first of them */
+    size_t needs, has;
+    bool has_times; /* the stage has any */
+};
+
+/* What is found of a stage. */
+struct of_stage {
+    struct founds founds;
+    struct untold untold;
+    struct history counted, timed;
+};
+
 static bool is_same_text(const cJSON *a, const cJSON *b, const char *key)
 {
     const char *of_a = pt_member_text(a, key), *of_b = pt_member_text(b, key);
@@ -130,7 +145,16 @@ static struct row row_of(struct pt_doc *doc, const char *figure, const struct pt
     };
 }
 
-static void add_changes(struct pt_doc *doc, const struct history *history, const char *figure, struct founds *founds)
+static void add_untold(struct untold *untold, const char *figure, size_t needs, size_t has)
+{
+    if (!untold->n++) {
+        untold->figure = figure;
+        untold->needs = needs;
+        untold->has = has;
+    }
+}
+
+static void add_changes(struct pt_doc *doc, const struct history *history, const char *figure, struct of_stage *of)
 {
     const enum pt_figure_kind kind = pt_figure_kind_of(figure);
     const struct pt_change_rules rules = pt_figure_change_rules(kind);
@@ -140,13 +164,16 @@ static void add_changes(struct pt_doc *doc, const struct history *history, const
     if (!values || !at)
         return;
     const size_t n = values_of(history, figure, values, at);
+    if (n < 2 * rules.least)
+        add_untold(&of->untold, figure, 2 * rules.least, n);
+    of->untold.has_times |= pt_figure_is_time(kind);
     const size_t n_changes = pt_change_points(values, n, &rules, changes);
     for (size_t i = 0; i < n_changes; i++) {
         const size_t begin = i ? changes[i - 1].at : pt_change_points_begin(n), here = changes[i].at;
         const size_t end = i + 1 < n_changes ? changes[i + 1].at : n;
         struct found found = {.at = at[here]};
         found.row = row_of(doc, figure, &changes[i], here - begin, end - here, history->runs[at[here]].run);
-        pt_vec_push(founds, found);
+        pt_vec_push(&of->founds, found);
     }
 }
 
@@ -170,9 +197,9 @@ static bool is_in_later_run(const struct history *history, size_t run, const cha
     return false;
 }
 
-static void find_changes(const struct pt_trend *trend, struct pt_doc *doc, const struct history *history, bool is_time,
-                         struct founds *founds)
+static void find_changes(const struct pt_trend *trend, struct pt_doc *doc, struct of_stage *of, bool is_time)
 {
+    const struct history *history = is_time ? &of->timed : &of->counted;
     const cJSON *figure;
     for (size_t run = history->n; run-- > 0;)
         cJSON_ArrayForEach(figure, figures_of(history, run))
@@ -180,7 +207,7 @@ static void find_changes(const struct pt_trend *trend, struct pt_doc *doc, const
             if (pt_figure_is_time(pt_figure_kind_of(figure->string)) == is_time &&
                 (!trend->figure || !strcmp(trend->figure, figure->string)) &&
                 !is_in_later_run(history, run, figure->string))
-                add_changes(doc, history, figure->string, founds);
+                add_changes(doc, history, figure->string, of);
         }
 }
 
@@ -191,8 +218,38 @@ static const char *verdict_of(struct pt_doc *doc, const char *stage, const struc
                          row->after.text, row->run, commit, row->how);
 }
 
-static void add_stage(struct pt_doc *doc, const char *name, const struct founds *founds, const struct history *counted)
+/* Runs of other machines, whose times are not looked at. */
+static size_t elsewhere(const struct of_stage *of)
 {
+    return of->untold.has_times ? of->timed.others - of->counted.others : 0;
+}
+
+/* Of what nobody can tell whether it has changed; NULL = of nothing. */
+static const char *text_of_untold(struct pt_doc *doc, const struct of_stage *of)
+{
+    const struct untold *untold = &of->untold;
+    if (!untold->n)
+        return NULL;
+    const bool is_elsewhere = pt_figure_is_time(pt_figure_kind_of(untold->figure)) && elsewhere(of);
+    return pt_doc_format(doc, "nobody can tell of %s%s: %zu runs are needed, and there %s %zu%s", untold->figure,
+                         untold->n > 1 ? pt_doc_format(doc, " and %zu more", untold->n - 1) : "", untold->needs,
+                         untold->has == 1 ? "is" : "are", untold->has,
+                         is_elsewhere ? pt_doc_format(doc, " of this machine (%zu of others)", elsewhere(of)) : "");
+}
+
+static const char *text_of_history(struct pt_doc *doc, const struct of_stage *of)
+{
+    const struct history *counted = &of->counted;
+    const size_t left_out = pt_change_points_begin(counted->n);
+    return pt_doc_format(
+        doc, "%s%zu runs%s, %s", left_out ? pt_doc_format(doc, "the last %d of ", PT_SAMPLE_MOST) : "", counted->n,
+        counted->others ? pt_doc_format(doc, " (%zu others have another dataset or machine)", counted->others) : "",
+        of->founds.n ? "and these changes" : "and no change");
+}
+
+static void add_stage(struct pt_doc *doc, const char *name, const struct of_stage *of)
+{
+    const struct founds *founds = &of->founds;
     static const struct pt_column columns[] = {
         PT_COLUMN(struct row, figure, TEXT, "Figure"),
         PT_COLUMN(struct row, before, TEXT, "Before"),
@@ -210,12 +267,14 @@ static void add_stage(struct pt_doc *doc, const char *name, const struct founds 
     struct pt_doc_stage *stage = pt_arena_alloc(&doc->arena, sizeof *stage);
     *stage = (struct pt_doc_stage){.index = (pt_u32)doc->stages.n, .name = pt_doc_text(doc, name)};
     struct pt_panel *panel = pt_doc_panel(doc, PT_PANEL_TEXTS, "history", "History");
-    panel->texts = pt_arena_alloc(&doc->arena, sizeof *panel->texts);
-    const size_t left_out = pt_change_points_begin(counted->n);
-    panel->texts[panel->n_texts++] = pt_doc_format(
-        doc, "%s%zu runs%s, %s", left_out ? pt_doc_format(doc, "the last %d of ", PT_SAMPLE_MOST) : "", counted->n,
-        counted->others ? pt_doc_format(doc, " (%zu others have another dataset or machine)", counted->others) : "",
-        founds->n ? "and these changes" : "and no change");
+    panel->texts = pt_arena_alloc(&doc->arena, 3 * sizeof *panel->texts);
+    panel->texts[panel->n_texts++] = text_of_history(doc, of);
+    if (elsewhere(of))
+        panel->texts[panel->n_texts++] = pt_doc_format(
+            doc, "times: the %zu of these runs that are of this machine; the others tell none", of->timed.n);
+    const char *untold = text_of_untold(doc, of);
+    if (untold)
+        panel->texts[panel->n_texts++] = untold;
     pt_vec_push(&stage->panels, panel);
     struct pt_table *table;
     panel = pt_doc_table(doc, "changes", "Changes", columns, sizeof columns / sizeof *columns, &table);
@@ -231,25 +290,43 @@ static void add_stage(struct pt_doc *doc, const char *name, const struct founds 
 
 struct told {
     size_t stages, changed, cut; /* cut: those of which the first runs are left out */
+    const char *untold;          /* the first of what nobody can tell; NULL = nothing */
+    const char *elsewhere;       /* of times, where they are of a part of the runs; NULL = of all */
 };
 
 static void tell_stage(const struct pt_trend *trend, struct pt_doc *doc, const cJSON *runs, struct told *told)
 {
-    struct history counted = history_of(runs, false), timed = history_of(runs, true);
-    struct founds founds = {0};
-    find_changes(trend, doc, &counted, false, &founds);
-    find_changes(trend, doc, &timed, true, &founds);
-    if (founds.n)
-        qsort(founds.items, founds.n, sizeof *founds.items, newest_first);
-    add_stage(doc, runs->string, &founds, &counted);
-    if (founds.n && !doc->verdict)
-        doc->verdict = verdict_of(doc, runs->string, &founds.items[0].row);
+    struct of_stage of = {.counted = history_of(runs, false), .timed = history_of(runs, true)};
+    find_changes(trend, doc, &of, false);
+    find_changes(trend, doc, &of, true);
+    if (of.founds.n)
+        qsort(of.founds.items, of.founds.n, sizeof *of.founds.items, newest_first);
+    add_stage(doc, runs->string, &of);
+    if (of.founds.n && !doc->verdict)
+        doc->verdict = verdict_of(doc, runs->string, &of.founds.items[0].row);
+    const char *untold = text_of_untold(doc, &of);
+    if (untold && !told->untold)
+        told->untold = pt_doc_format(doc, "%s: %s", runs->string, untold);
+    if (elsewhere(&of) && !told->elsewhere)
+        told->elsewhere = pt_doc_format(doc, "; %s: times of %zu of %zu runs, those of this machine", runs->string,
+                                        of.timed.n, of.counted.n);
     told->stages++;
-    told->changed += founds.n > 0;
-    told->cut += pt_change_points_begin(counted.n) > 0;
-    free(founds.items);
-    free(counted.runs);
-    free(timed.runs);
+    told->changed += of.founds.n > 0;
+    told->cut += pt_change_points_begin(of.counted.n) > 0;
+    free(of.founds.items);
+    free(of.counted.runs);
+    free(of.timed.runs);
+}
+
+static const char *no_change(struct pt_doc *doc, const struct told *told)
+{
+    const char *elsewhere = told->elsewhere ? told->elsewhere : "";
+    if (told->untold)
+        return pt_doc_format(doc, "no change that could be told. %s", told->untold);
+    if (told->cut)
+        return pt_doc_format(doc, "no change in the last %d runs: every figure is at the level of the first of these%s",
+                             PT_SAMPLE_MOST, elsewhere);
+    return pt_doc_format(doc, "no change: every figure is at the level of its first runs%s", elsewhere);
 }
 
 void pt_trend(const struct pt_trend *trend, struct pt_doc *doc)
@@ -265,9 +342,6 @@ void pt_trend(const struct pt_trend *trend, struct pt_doc *doc)
     }
     if (!told.stages)
         doc->verdict = "there are no such runs";
-    else if (!told.changed && told.cut)
-        doc->verdict = pt_doc_format(
-            doc, "no change in the last %d runs: every figure is at the level of the first of these", PT_SAMPLE_MOST);
     else if (!told.changed)
-        doc->verdict = "no change: every figure is at the level of its first runs";
+        doc->verdict = no_change(doc, &told);
 }

@@ -67,9 +67,23 @@ class Trend(unittest.TestCase):
         runs = [run(i, {"wall_s": level(i) * noise.uniform(0.97, 1.03)}) for i in range(16)]
         said = self.trend(train=runs)
         self.assertRegex(said.splitlines()[0], r"^train: wall_s (9\.\d+|10\.\d) s -> 11\.\d s since run r08, commit 080808080808 \(8 runs before, 8 since, p [<=] 0\.00\d\)$")
-        # The first eight on another machine: nobody can tell.
+        # The first eight on another machine: what is told is of the others.
         other = [run(i, {"wall_s": 10.0}, host="laptop" if i < 8 else "lab") for i in range(16)]
-        self.assertIn("no change", self.trend(train=other))
+        said = self.trend(train=other)
+        self.assertEqual(said.splitlines()[0], "no change: every figure is at the level of its first runs; train: times of 8 of 16 runs, those of this machine")
+        self.assertIn("times: the 8 of these runs that are of this machine; the others tell none", said)
+
+    def test_what_too_few_runs_know_is_not_unchanged(self):
+        """Each run of CI in a container of its own: it was "no change", with twice the time."""
+        level = lambda i, n: 10 if i < n / 2 else 20  # noqa: E731
+        said = self.trend(train=[run(i, {"wall_s": level(i, 20), "read.calls": 1000}, host=f"container{i}") for i in range(20)])
+        self.assertEqual(said.splitlines()[0], "no change that could be told. train: nobody can tell of wall_s: 8 runs are needed, and there is 1 of this machine (19 of others)")
+        self.assertNotIn("every figure", said)
+        said = self.trend(train=[run(i, {"wall_s": level(i, 6), "cpu_s": level(i, 6), "read.calls": 1000}) for i in range(6)])
+        self.assertEqual(said.splitlines()[0], "no change that could be told. train: nobody can tell of wall_s and 1 more: 8 runs are needed, and there are 6")
+        # Where a count has changed, it is the first line, and times are still not passed over.
+        said = self.trend(train=[run(i, {"wall_s": level(i, 6), "read.calls": 1000 * level(i, 6)}) for i in range(6)])
+        self.assertRegex(said, r"^train: read\.calls 10,000 -> 20,000 since run r03(.*\n)+ *nobody can tell of wall_s: 8 runs are needed, and there are 6")
 
     def test_another_dataset_is_left_out(self):
         said = self.trend(train=[run(i, {"read.calls": 10 if i < 5 else 1000}, dataset="small" if i < 5 else "large") for i in range(10)])
