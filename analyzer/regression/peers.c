@@ -49,7 +49,7 @@ static const char *other_circumstances(struct pt_doc *doc, const struct pair *of
                : NULL;
 }
 
-static double untraced_of(const cJSON *entry)
+double pt_peers_untraced(const cJSON *entry)
 {
     const double n = pt_member_number(entry, "untraced");
     return isfinite(n) ? n : 0;
@@ -59,11 +59,11 @@ static double untraced_of(const cJSON *entry)
  * fewer more. */
 static const char *other_untraced(struct pt_doc *doc, const struct pt_peers *peers, const cJSON *entry)
 {
-    const double own = untraced_of(entry);
+    const double own = pt_peers_untraced(entry);
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < peers->n; i++) {
-        low = fmin(low, untraced_of(peers->items[i].run));
-        high = fmax(high, untraced_of(peers->items[i].run));
+        low = fmin(low, pt_peers_untraced(peers->items[i].run));
+        high = fmax(high, pt_peers_untraced(peers->items[i].run));
     }
     if (own >= low && own <= high)
         return NULL;
@@ -110,8 +110,14 @@ const char *pt_peers_differ(struct pt_doc *doc, const cJSON *first, const cJSON 
     const char *why = other_circumstances(doc, &pair);
     if (!why && with_times)
         why = other_machine(doc, &pair);
-    if (!why && untraced_of(first) != untraced_of(entry))
-        why = pt_doc_format(doc, "%.0f processes of run 1 were not traced, of run %zu %.0f", untraced_of(first), n,
-                            untraced_of(entry));
+    if (!why && pt_peers_untraced(first) != pt_peers_untraced(entry))
+        why = pt_doc_format(doc, "%.0f processes of run 1 were not traced, of run %zu %.0f", pt_peers_untraced(first),
+                            n, pt_peers_untraced(entry));
     return why;
+}
+
+bool pt_peers_are_alike(struct pt_doc *doc, const cJSON *a, const cJSON *b, bool with_machine)
+{
+    const struct pair pair = {a, b, "one", "the other"};
+    return !other_circumstances(doc, &pair) && !(with_machine && other_machine(doc, &pair));
 }

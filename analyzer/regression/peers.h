@@ -26,5 +26,9 @@ struct pt_peers {
 struct pt_peers pt_peers_of(struct pt_doc *doc, const cJSON *runs, const cJSON *entry);
 /* Why the n-th run that is checked cannot be taken together with the first; NULL = it can. */
 const char *pt_peers_differ(struct pt_doc *doc, const cJSON *first, const cJSON *entry, size_t n, bool with_times);
+/* Could one be held against the other? By its times, too? */
+bool pt_peers_are_alike(struct pt_doc *doc, const cJSON *a, const cJSON *b, bool with_machine);
+/* Processes of an entry that could not be traced. */
+double pt_peers_untraced(const cJSON *entry);
 
 #endif

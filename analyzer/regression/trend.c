@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: which figures of a history have changed, and with which run. Threads: one. Never: compares times of different
- * machines, or anything of different numbers of CPUs or datasets: only the runs that are like the newest count.
+ * machines, or anything of different numbers of CPUs, datasets or versions: only the runs that are like the newest
+ * count.
  *
  * A count is told where two runs and more lie on either side, further apart than each side is wide, by 2 % at least. A
  * time needs four runs on either side, 10 % (CPU: 5 %) and a rank test that is corrected for the places it may lie at.
@@ -17,6 +18,7 @@
 #include "change_points.h"
 #include "figures.h"
 #include "level.h"
+#include "peers.h"
 #include "show_figure.h"
 
 struct row {
@@ -63,19 +65,6 @@ struct of_stage {
     struct history counted, timed;
 };
 
-static bool is_same_text(const cJSON *a, const cJSON *b, const char *key)
-{
-    const char *of_a = pt_member_text(a, key), *of_b = pt_member_text(b, key);
-    return of_a && of_b ? !strcmp(of_a, of_b) : of_a == of_b;
-}
-
-static bool is_like(const cJSON *run, const cJSON *newest, bool with_machine)
-{
-    const double a = pt_member_number(run, "cpus"), b = pt_member_number(newest, "cpus");
-    return is_same_text(run, newest, "dataset") && (!with_machine || is_same_text(run, newest, "host")) &&
-           !(isfinite(a) && isfinite(b) && a != b);
-}
-
 static int by_time(const void *a, const void *b)
 {
     const struct past *x = a, *y = b;
@@ -84,7 +73,7 @@ static int by_time(const void *a, const void *b)
     return order ? order : (x->place < y->place) - (x->place > y->place);
 }
 
-static struct history history_of(const cJSON *runs, bool with_machine)
+static struct history history_of(struct pt_doc *doc, const cJSON *runs, bool with_machine)
 {
     struct history history = {.runs = calloc((size_t)cJSON_GetArraySize(runs) + 1, sizeof *history.runs)};
     size_t n = 0, kept = 0;
@@ -99,7 +88,7 @@ static struct history history_of(const cJSON *runs, bool with_machine)
     qsort(history.runs, n, sizeof *history.runs, by_time);
     const cJSON *newest = history.runs[n - 1].run;
     for (size_t i = 0; i < n; i++)
-        if (is_like(history.runs[i].run, newest, with_machine))
+        if (pt_peers_are_alike(doc, history.runs[i].run, newest, with_machine))
             history.runs[kept++] = history.runs[i];
     history.n = kept;
     history.others = n - kept;
@@ -118,6 +107,32 @@ static size_t values_of(const struct history *history, const char *figure, doubl
         }
     }
     return n;
+}
+
+/* Of the n runs of a figure from the first on: their least and most untraced processes. */
+struct untraced {
+    double least, most;
+};
+
+static struct untraced untraced_of(const struct history *history, const size_t *at, size_t n)
+{
+    struct untraced found = {INFINITY, -INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        const double untraced = pt_peers_untraced(history->runs[at[i]].run);
+        found.least = fmin(found.least, untraced);
+        found.most = fmax(found.most, untraced);
+    }
+    return found;
+}
+
+/* What a process does that is not traced is in no count: then it may be no change of the program. */
+static const char *other_untraced(struct pt_doc *doc, struct untraced before, struct untraced since)
+{
+    if (before.least <= since.most && since.least <= before.most)
+        return "";
+    const bool are_more = since.least > before.most;
+    return pt_doc_format(doc, "; %.0f processes were not traced before, %.0f since",
+                         are_more ? before.most : before.least, are_more ? since.least : since.most);
 }
 
 /* The change before which `before` runs lie, back to the change before it, and `since` from it on. */
@@ -173,6 +188,10 @@ static void add_changes(struct pt_doc *doc, const struct history *history, const
         const size_t end = i + 1 < n_changes ? changes[i + 1].at : n;
         struct found found = {.at = at[here]};
         found.row = row_of(doc, figure, &changes[i], here - begin, end - here, history->runs[at[here]].run);
+        if (!pt_figure_is_time(kind))
+            found.row.how = pt_doc_format(doc, "%s%s", found.row.how,
+                                          other_untraced(doc, untraced_of(history, at + begin, here - begin),
+                                                         untraced_of(history, at + here, end - here)));
         pt_vec_push(&of->founds, found);
     }
 }
@@ -243,7 +262,9 @@ static const char *text_of_history(struct pt_doc *doc, const struct of_stage *of
     const size_t left_out = pt_change_points_begin(counted->n);
     return pt_doc_format(
         doc, "%s%zu runs%s, %s", left_out ? pt_doc_format(doc, "the last %d of ", PT_SAMPLE_MOST) : "", counted->n,
-        counted->others ? pt_doc_format(doc, " (%zu others have another dataset or machine)", counted->others) : "",
+        counted->others
+            ? pt_doc_format(doc, " (%zu others have another dataset, machine or version of proftrace)", counted->others)
+            : "",
         of->founds.n ? "and these changes" : "and no change");
 }
 
@@ -296,7 +317,7 @@ struct told {
 
 static void tell_stage(const struct pt_trend *trend, struct pt_doc *doc, const cJSON *runs, struct told *told)
 {
-    struct of_stage of = {.counted = history_of(runs, false), .timed = history_of(runs, true)};
+    struct of_stage of = {.counted = history_of(doc, runs, false), .timed = history_of(doc, runs, true)};
     find_changes(trend, doc, &of, false);
     find_changes(trend, doc, &of, true);
     if (of.founds.n)

@@ -88,7 +88,19 @@ class Trend(unittest.TestCase):
     def test_another_dataset_is_left_out(self):
         said = self.trend(train=[run(i, {"read.calls": 10 if i < 5 else 1000}, dataset="small" if i < 5 else "large") for i in range(10)])
         self.assertIn("no change", said)
-        self.assertIn("5 runs (5 others have another dataset or machine)", said)
+        self.assertIn("5 runs (5 others have another dataset, machine or version of proftrace)", said)
+
+    def test_another_version_of_proftrace_is_no_change_of_the_program(self):
+        """It may count other calls: the commit that came with it was blamed."""
+        said = self.trend(train=[run(i, {"read.calls": 1000 if i < 6 else 2000}) | ({"tool": "proftrace 0.0.9"} if i < 6 else {}) for i in range(12)])
+        self.assertIn("no change", said.splitlines()[0])
+        self.assertRegex(said, r"6 runs \(6 others have another dataset, machine or\s+version of proftrace\)")
+
+    def test_processes_that_were_not_traced_are_told(self):
+        said = self.trend(train=[run(i, {"read.calls": 2000 if i < 6 else 1000}) | {"untraced": 0 if i < 6 else 2} for i in range(12)])
+        self.assertIn("(6 runs before, 6 since; 0 processes were not traced before, 2 since)", said.splitlines()[0])
+        said = self.trend(train=[run(i, {"read.calls": 2000 if i < 6 else 1000}) | {"untraced": i % 3} for i in range(12)])
+        self.assertIn("(6 runs before, 6 since)", said.splitlines()[0])
 
     def test_a_history_longer_than_what_is_looked_at(self):
         """Only the last 60 runs are: what is told is of these, and says so."""
