@@ -25,6 +25,23 @@ enum pt_figure_kind pt_figure_kind_of(const char *name)
     return pt_ends_with(name, ".bytes") ? PT_FIGURE_BYTES : PT_FIGURE_COUNT;
 }
 
+/* A call takes microseconds, a process that is started milliseconds. */
+double pt_figure_floor(const char *name)
+{
+    switch (pt_figure_kind_of(name)) {
+    case PT_FIGURE_COUNT:
+        break;
+    case PT_FIGURE_BYTES:
+        return 65536;
+    case PT_FIGURE_WALL:
+    case PT_FIGURE_CPU:
+        return 0.1;
+    case PT_FIGURE_BENCHMARK:
+        return 0; /* it was measured as often as its tool thought fit */
+    }
+    return strcmp(name, "processes") ? 10 : 2;
+}
+
 /* What is found of a stage. */
 struct found {
     cJSON *figures, *unknown;

@@ -24,6 +24,9 @@ static inline const char *pt_figure_unit(enum pt_figure_kind kind)
     return pt_figure_is_time(kind) ? "s" : kind == PT_FIGURE_BYTES ? "bytes" : "count";
 }
 
+/* What differs by less nobody would notice. */
+double pt_figure_floor(const char *name);
+
 /* {name: number} of a stage of a report. Left out are calls that are made as often as somebody is late: waits and
  * locks. `ret_unknown` is {name: reason} of those that the report does not know. */
 cJSON *pt_figures_of(const cJSON *document, const cJSON *stage, cJSON **ret_unknown);

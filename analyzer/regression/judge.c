@@ -39,19 +39,9 @@ static double most(const double *values, size_t n)
     return found;
 }
 
-/* Below it nobody would notice: a call takes microseconds, a process that is started milliseconds. */
-static double floor_of(const struct pt_judged *figure)
-{
-    if (figure->kind == PT_FIGURE_COUNT)
-        return strcmp(figure->name, "processes") ? 10 : 2;
-    if (figure->kind == PT_FIGURE_BENCHMARK)
-        return 0; /* it was measured as often as its tool thought fit */
-    return figure->kind == PT_FIGURE_BYTES ? 65536 : 0.1;
-}
-
 void pt_figure_take_level(struct pt_judged *figure)
 {
-    const struct pt_change_rules rules = pt_figure_change_rules(figure->kind);
+    const struct pt_change_rules rules = pt_figure_change_rules(figure->name);
     const struct pt_level level = pt_last_level(figure->a, figure->n_a, &rules);
     figure->n_past = figure->n_a;
     figure->n_a = level.n; /* the newest are the first */
@@ -81,7 +71,7 @@ static size_t n_beyond(const struct pt_judged *figure, double end, double room, 
     size_t n = 0;
     for (size_t i = 0; i < figure->n_b; i++) {
         const double beyond = above ? figure->b[i] - end : end - figure->b[i];
-        n += beyond > room && beyond >= floor_of(figure);
+        n += beyond > room && beyond >= pt_figure_floor(figure->name);
     }
     return n;
 }
@@ -159,12 +149,12 @@ static void judge_time(struct pt_doc *doc, struct pt_judged *figure, double thre
     }
     const double effect = effect_of(figure, figure->p, threshold_percent) * a;
     const double effect_less = effect_of(figure, figure->p_less, threshold_percent) * a;
-    if (b - a >= effect && b - a >= floor_of(figure) && figure->p_together <= ALPHA)
+    if (b - a >= effect && b - a >= pt_figure_floor(figure->name) && figure->p_together <= ALPHA)
         figure->state = PT_FIGURE_WORSE;
-    else if (a - b >= effect_less && a - b >= floor_of(figure) && figure->p_less_together <= ALPHA)
+    else if (a - b >= effect_less && a - b >= pt_figure_floor(figure->name) && figure->p_less_together <= ALPHA)
         figure->state = PT_FIGURE_BETTER;
     figure->how = pt_doc_format(doc, "p = %.3f", pt_judged_p(figure));
-    figure->is_near = b - a >= effect / 2 && b - a >= floor_of(figure) / 2 && figure->p <= ALPHA_NEAR;
+    figure->is_near = b - a >= effect / 2 && b - a >= pt_figure_floor(figure->name) / 2 && figure->p <= ALPHA_NEAR;
 }
 
 void pt_figure_judge(struct pt_doc *doc, struct pt_judged *figure, double threshold_percent)

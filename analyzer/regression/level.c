@@ -11,21 +11,20 @@
 
 enum { LEAST_RUNS = 4, LEAST_PAST = 8 };
 
-struct pt_change_rules pt_figure_change_rules(enum pt_figure_kind kind)
+struct pt_change_rules pt_figure_change_rules(const char *name)
 {
-    switch (kind) {
+    const double floor = pt_figure_floor(name);
+    switch (pt_figure_kind_of(name)) {
     case PT_FIGURE_WALL:
-        return (struct pt_change_rules){4, 0.10, 0.05, 0.05};
+        return (struct pt_change_rules){4, 0.10, floor, 0.05};
     case PT_FIGURE_CPU:
-        return (struct pt_change_rules){4, 0.05, 0.05, 0.05};
     case PT_FIGURE_BENCHMARK:
-        return (struct pt_change_rules){4, 0.05, 0, 0.05};
+        return (struct pt_change_rules){4, 0.05, floor, 0.05};
     case PT_FIGURE_BYTES:
-        return (struct pt_change_rules){2, 0.02, 65536, 0};
     case PT_FIGURE_COUNT:
         break;
     }
-    return (struct pt_change_rules){2, 0.02, 10, 0};
+    return (struct pt_change_rules){2, 0.02, floor, 0};
 }
 
 /* The first value of the last level that has enough of them. */

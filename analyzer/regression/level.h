@@ -16,7 +16,7 @@ struct pt_level {
 };
 
 /* What is a change of a figure: of its level in a history. */
-struct pt_change_rules pt_figure_change_rules(enum pt_figure_kind kind);
+struct pt_change_rules pt_figure_change_rules(const char *name);
 /* Of values of a count, the newest first; at most PT_SAMPLE_MOST. */
 struct pt_level pt_last_level(const double *newest_first, size_t n, const struct pt_change_rules *rules);
 

@@ -33,6 +33,7 @@ struct row {
 struct past {
     const cJSON *run;
     size_t place;
+    size_t nth; /* among all runs of the stage, in order of time */
 };
 
 /* The runs of a stage that can be compared, in order of time. */
@@ -43,7 +44,7 @@ struct history {
 
 struct found {
     struct row row;
-    size_t at;
+    size_t nth; /* of the run: times have a shorter history than counts, in which it stands elsewhere */
 };
 
 struct founds {
@@ -82,11 +83,13 @@ static struct history history_of(struct pt_doc *doc, const cJSON *runs, bool wit
         return history;
     cJSON_ArrayForEach(run, runs)
     {
-        history.runs[n] = (struct past){run, n};
+        history.runs[n] = (struct past){run, n, 0};
         n++;
     }
     qsort(history.runs, n, sizeof *history.runs, by_time);
     const cJSON *newest = history.runs[n - 1].run;
+    for (size_t i = 0; i < n; i++)
+        history.runs[i].nth = i;
     for (size_t i = 0; i < n; i++)
         if (pt_peers_are_alike(doc, history.runs[i].run, newest, with_machine))
             history.runs[kept++] = history.runs[i];
@@ -172,7 +175,7 @@ static void add_untold(struct untold *untold, const char *figure, size_t needs, 
 static void add_changes(struct pt_doc *doc, const struct history *history, const char *figure, struct of_stage *of)
 {
     const enum pt_figure_kind kind = pt_figure_kind_of(figure);
-    const struct pt_change_rules rules = pt_figure_change_rules(kind);
+    const struct pt_change_rules rules = pt_figure_change_rules(figure);
     PT_AUTO(pt_freep) double *values = calloc(history->n + 1, sizeof *values);
     PT_AUTO(pt_freep) size_t *at = calloc(history->n + 1, sizeof *at);
     struct pt_change_point changes[PT_SAMPLE_MOST];
@@ -186,7 +189,7 @@ static void add_changes(struct pt_doc *doc, const struct history *history, const
     for (size_t i = 0; i < n_changes; i++) {
         const size_t begin = i ? changes[i - 1].at : pt_change_points_begin(n), here = changes[i].at;
         const size_t end = i + 1 < n_changes ? changes[i + 1].at : n;
-        struct found found = {.at = at[here]};
+        struct found found = {.nth = history->runs[at[here]].nth};
         found.row = row_of(doc, figure, &changes[i], here - begin, end - here, history->runs[at[here]].run);
         if (!pt_figure_is_time(kind))
             found.row.how = pt_doc_format(doc, "%s%s", found.row.how,
@@ -199,7 +202,7 @@ static void add_changes(struct pt_doc *doc, const struct history *history, const
 static int newest_first(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
-    return x->at != y->at ? (x->at < y->at) - (x->at > y->at) : strcmp(x->row.figure, y->row.figure);
+    return x->nth != y->nth ? (x->nth < y->nth) - (x->nth > y->nth) : strcmp(x->row.figure, y->row.figure);
 }
 
 static const cJSON *figures_of(const struct history *history, size_t run)

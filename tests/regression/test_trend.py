@@ -90,6 +90,16 @@ class Trend(unittest.TestCase):
         self.assertIn("no change", said)
         self.assertIn("5 runs (5 others have another dataset, machine or version of proftrace)", said)
 
+    def test_the_newest_change_is_first_where_times_have_a_shorter_history(self):
+        said = self.trend(train=[run(i, {"read.calls": 1000 if i < 5 else 2000, "wall_s": 10 if i < 15 else 20}, host="old" if i < 10 else "new") for i in range(20)])
+        self.assertRegex(said, r"^train: wall_s 10\.0 s -> 20\.0 s since run r15(.*\n)*wall_s .*\nread\.calls ")
+
+    def test_processes_count_from_two_on(self):
+        """As in check: one process is not ten calls."""
+        said = self.trend(train=[run(i, {"processes": 2 if i < 6 else 10, "stat.calls": 2 if i < 6 else 10}) for i in range(12)])
+        self.assertIn("train: processes 2 -> 10 since run r06", said.splitlines()[0])
+        self.assertNotIn("stat.calls", said)
+
     def test_another_version_of_proftrace_is_no_change_of_the_program(self):
         """It may count other calls: the commit that came with it was blamed."""
         said = self.trend(train=[run(i, {"read.calls": 1000 if i < 6 else 2000}) | ({"tool": "proftrace 0.0.9"} if i < 6 else {}) for i in range(12)])
