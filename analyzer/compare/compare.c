@@ -165,11 +165,18 @@ static void forget_times_of_parts(struct pt_comparison *comparison)
 
 /* ---- the front ---- */
 
-static size_t known_in(const struct pt_comparison *comparison, int dimension)
+/* What a run that did not do all of its work took is told, and no merit: it would need the least memory, too. */
+static bool competes(const struct pt_comparison *comparison, const struct pt_compared *run, int dimension)
+{
+    const bool is_cost = comparison->dimensions[dimension].role == PT_AXIS_COST;
+    return isfinite(run->values[dimension]) && !(is_cost && (run->was_cut || run->is_part));
+}
+
+static size_t n_competing(const struct pt_comparison *comparison, int dimension)
 {
     size_t n = 0;
     for (size_t i = 0; i < comparison->n; i++)
-        n += isfinite(comparison->items[i].values[dimension]);
+        n += competes(comparison, &comparison->items[i], dimension);
     return n;
 }
 
@@ -183,7 +190,7 @@ static int choose(const struct pt_comparison *comparison, const char *key, enum 
             continue;
         pt_str_printf(&keys, "%s%s", keys.n ? ", " : "", comparison->dimensions[i].key);
         if (*ret == PT_DIMENSION_NONE &&
-            (key ? !strcmp(key, comparison->dimensions[i].key) : known_in(comparison, i) >= 2))
+            (key ? !strcmp(key, comparison->dimensions[i].key) : n_competing(comparison, i) >= 2))
             *ret = i;
     }
     if (key && !keys.n) /* of costs there are always some */
@@ -211,7 +218,7 @@ static bool beats(const struct pt_comparison *comparison, const struct pt_compar
 
 static bool has_both(const struct pt_comparison *comparison, const struct pt_compared *run)
 {
-    return isfinite(run->values[comparison->quality]) && isfinite(run->values[comparison->cost]);
+    return competes(comparison, run, comparison->quality) && competes(comparison, run, comparison->cost);
 }
 
 int pt_comparison_front(struct pt_comparison *comparison, const char *quality, const char *cost, struct pt_error *err)
@@ -244,11 +251,11 @@ struct row {
 static double best_of(const struct pt_comparison *comparison, int dimension)
 {
     double best = NAN, worst = NAN;
-    if (comparison->dimensions[dimension].better == PT_BETTER_NEITHER || known_in(comparison, dimension) < 2)
+    if (comparison->dimensions[dimension].better == PT_BETTER_NEITHER || n_competing(comparison, dimension) < 2)
         return NAN;
     for (size_t i = 0; i < comparison->n; i++) {
         const double value = comparison->items[i].values[dimension];
-        if (isnan(value))
+        if (!competes(comparison, &comparison->items[i], dimension))
             continue;
         if (isnan(best) || better(comparison, dimension, value, best) > 0)
             best = value;
@@ -262,9 +269,17 @@ static const char *best_at(const struct pt_comparison *comparison, struct pt_doc
 {
     PT_AUTO(pt_str_fini) struct pt_str out = {0};
     for (int i = 0; i < comparison->n_dimensions; i++)
-        if (run->values[i] == best_of(comparison, i))
+        if (competes(comparison, run, i) && run->values[i] == best_of(comparison, i))
             pt_str_printf(&out, "%s%s", out.n ? ", " : "", comparison->dimensions[i].title);
     return out.n ? pt_doc_text(doc, pt_str_text(&out)) : NULL;
+}
+
+static bool is_known(const struct pt_comparison *comparison, int dimension)
+{
+    for (size_t i = 0; i < comparison->n; i++)
+        if (isfinite(comparison->items[i].values[dimension]))
+            return true;
+    return false;
 }
 
 static pt_u32 put_columns(const struct pt_comparison *comparison, struct pt_column *columns)
@@ -272,7 +287,7 @@ static pt_u32 put_columns(const struct pt_comparison *comparison, struct pt_colu
     pt_u32 n = 0;
     columns[n++] = (struct pt_column)PT_COLUMN(struct row, run, TEXT, "Run");
     for (int i = 0; i < comparison->n_dimensions; i++) {
-        if (!known_in(comparison, i))
+        if (!is_known(comparison, i))
             continue;
         columns[n] = (struct pt_column)PT_COLUMN_AT(struct row, values[0], comparison->dimensions[i].key, NUMBER,
                                                     comparison->dimensions[i].title);

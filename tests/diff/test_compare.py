@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -103,6 +104,23 @@ class Compare(unittest.TestCase):
         for key in ("wall_s", "cpu_s"):
             self.assertEqual((both[0][key], both[0][key + "_reason"]), (None, "the run was not whole"))
         self.assertNotIn("Time", both[0]["best_at"] or "")
+
+    def changed(self, name, of, **values):
+        """A copy of a run whose last stage has other values."""
+        run = self.folder / name
+        shutil.copytree((self.folder / of / "proftrace.data/latest").resolve(), run)
+        report = json.loads(self.ask("report", "--format", "json", run))
+        report["stages"][-1].update(values)
+        (run / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        return run
+
+    def test_what_was_killed_needs_no_merit_for_its_memory(self):
+        """It had the least memory, and was alone on the front. What it had is told all the same."""
+        killed = self.changed("killed", "small", status="failed", rss_mb_max=1, gpu_mem_mb_max=1)
+        rows = {row["run"]: row for row in json.loads(self.ask("compare", f"killed={killed}", *self.runs(), "--cost", "memory_mb", "--format", "json"))["stages"][0]["runs"]}
+        self.assertEqual((rows["killed"]["memory_mb"] is not None, rows["killed"]["best_at"], rows["killed"]["front"]), (True, None, "no"))
+        self.assertIn("Memory at most", rows["small"]["best_at"])
+        self.assertEqual([name for name, row in rows.items() if row["front"] == "yes"], ["small", "middle"])
 
     def test_runs_that_left_out_stages(self):
         """As they were asked to: they are whole, but no faster than one that did more."""
