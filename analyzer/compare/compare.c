@@ -71,30 +71,52 @@ static void add_quality(struct pt_comparison *comparison, const cJSON *document,
 
 /* ---- rows ---- */
 
-static double sum(double a, double b)
-{
-    return isnan(a) ? b : isnan(b) ? a : a + b;
-}
-
 static double larger(double a, double b)
 {
     return isnan(a) || b > a ? b : a;
 }
 
-/* Times of stages add up, what is used at once does not. */
+/* The wait for data is that of the training with the highest throughput; where none knows its own, the longest wait. */
+static void add_training(double *values, const cJSON *training)
+{
+    const double samples_per_s = pt_member_number(training, "samples_per_s");
+    const double wait_percent = pt_member_number(training, "dataloader_time_pct");
+    const double most = values[PT_DIMENSION_throughput];
+    if (isfinite(samples_per_s) && !(samples_per_s <= most)) {
+        values[PT_DIMENSION_throughput] = samples_per_s;
+        values[PT_DIMENSION_data_wait] = wait_percent;
+    } else if (isnan(most) && isfinite(wait_percent)) {
+        values[PT_DIMENSION_data_wait] = larger(values[PT_DIMENSION_data_wait], wait_percent);
+    }
+}
+
+/* CPU times of stages add up, and are unknown where one of them is: a part would be less than all of another run. */
+static double cpu_of(const cJSON *document, const char *only)
+{
+    double sum_s = NAN;
+    const cJSON *stage;
+    cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(document, "stages"))
+    {
+        const char *own = pt_member_text(stage, "stage");
+        if ((only && (!own || strcmp(own, only) != 0)) || pt_stage_is_left_out(stage))
+            continue;
+        const double cpu_s = pt_member_number(stage, "cpu_s");
+        if (isnan(cpu_s))
+            return NAN;
+        sum_s = isnan(sum_s) ? cpu_s : sum_s + cpu_s;
+    }
+    return sum_s;
+}
+
+/* What is used at once does not add up. */
 static void add_stage(double *values, const cJSON *stage)
 {
     const cJSON *training = cJSON_GetObjectItemCaseSensitive(stage, "training");
     const cJSON *windows = cJSON_GetObjectItemCaseSensitive(stage, "profiler_windows"), *window;
-    values[PT_DIMENSION_cpu] = sum(values[PT_DIMENSION_cpu], pt_member_number(stage, "cpu_s"));
     values[PT_DIMENSION_memory] = larger(values[PT_DIMENSION_memory], pt_member_number(stage, "rss_mb_max"));
     values[PT_DIMENSION_gpu_memory] =
         larger(values[PT_DIMENSION_gpu_memory], pt_member_number(stage, "gpu_mem_mb_max"));
-    const double samples_per_s = pt_member_number(training, "samples_per_s");
-    if (isnan(values[PT_DIMENSION_throughput]) || samples_per_s > values[PT_DIMENSION_throughput]) {
-        values[PT_DIMENSION_throughput] = samples_per_s;
-        values[PT_DIMENSION_data_wait] = pt_member_number(training, "dataloader_time_pct");
-    }
+    add_training(values, training);
     cJSON_ArrayForEach(window, windows)
     {
         values[PT_DIMENSION_flops] = larger(values[PT_DIMENSION_flops], pt_member_number(window, "flops_per_step"));
@@ -126,6 +148,7 @@ int pt_comparison_add(struct pt_comparison *comparison, const char *name, const 
         add_stage(row.values, stage);
         row.values[PT_DIMENSION_time] = pt_member_number(stage, "duration_s");
     }
+    row.values[PT_DIMENSION_cpu] = cpu_of(document, only);
     if (only && !stages)
         return pt_fail_code(err, 2, "%s has no stage %s", name, only);
     if (!only)

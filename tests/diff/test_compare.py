@@ -114,6 +114,25 @@ class Compare(unittest.TestCase):
         (run / "report.json").write_text(json.dumps(report), encoding="utf-8")
         return run
 
+    def of_stages(self, name, **stages):
+        """A run of such stages: what they used, as in a report."""
+        run = self.changed(name, "small")
+        report = json.loads((run / "report.json").read_text(encoding="utf-8"))
+        report["stages"] = [{**report["stages"][-1], "stage": stage, **values} for stage, values in stages.items()]
+        (run / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        return f"{name}={run}"
+
+    def test_what_one_stage_does_not_know(self):
+        """The wait for data of a training was lost to one that had none, and a part of the CPU time was the least of all."""
+        runs = [self.of_stages("all", train={"cpu_s": 9, "training": {"samples_per_s": None, "dataloader_time_pct": 35}}, eval={"cpu_s": 1}),
+                self.of_stages("part", train={"cpu_s": None, "training": {"samples_per_s": None, "dataloader_time_pct": 60}}, eval={"cpu_s": 1}),
+                self.of_stages("fast", train={"cpu_s": 20, "training": {"samples_per_s": 7, "dataloader_time_pct": 10}},
+                               eval={"cpu_s": 1, "training": {"samples_per_s": None, "dataloader_time_pct": 50}})]
+        rows = {row["run"]: row for row in json.loads(self.ask("compare", *runs, "--format", "json"))["stages"][0]["runs"]}
+        self.assertEqual([(row["cpu_s"], row["data_wait_percent"]) for row in rows.values()], [(10, 35), (None, 60), (21, 10)])
+        self.assertEqual(rows["part"]["cpu_s_reason"], "the CPU time of a stage was not sampled")
+        self.assertIn("CPU", rows["all"]["best_at"])
+
     def test_what_was_killed_needs_no_merit_for_its_memory(self):
         """It had the least memory, and was alone on the front. What it had is told all the same."""
         killed = self.changed("killed", "small", status="failed", rss_mb_max=1, gpu_mem_mb_max=1)
