@@ -30,16 +30,40 @@ struct pt_comparison pt_comparison_new(void)
 
 /* ---- quality metrics ---- */
 
+/* Does a word begin here? valLoss has two, and so has MSELoss. */
+static bool begins_word(const char *key, const char *at)
+{
+    if (at == key || !isalpha((unsigned char)at[-1]))
+        return true;
+    return isupper((unsigned char)*at) && (islower((unsigned char)at[-1]) || islower((unsigned char)at[1]));
+}
+
+static bool ends_word(const char *end)
+{
+    return !isalpha((unsigned char)*end) || (isupper((unsigned char)*end) && islower((unsigned char)end[-1]));
+}
+
+/* "loss" in "val_loss", "losses" and "lossTrain", not in "lossless" or "glossary". */
+static bool has_word(const char *key, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = strcasestr(key, word); at; at = strcasestr(at + 1, word)) {
+        const char *end = at + n;
+        const bool is_plural =
+            (!strncasecmp(end, "s", 1) && ends_word(end + 1)) || (!strncasecmp(end, "es", 2) && ends_word(end + 2));
+        if (begins_word(key, at) && (ends_word(end) || is_plural))
+            return true;
+    }
+    return false;
+}
+
 /* Of what is less better? Words of its name say so; what has none of them is better when there is more. */
 static enum pt_better better_of(const char *key)
 {
     static const char *const losses[] = {"loss", "error", "miss", "rmse", "mae", "mse", "perplexity", "wer", "fid"};
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
-        const char *at = strcasestr(key, losses[i]);
-        const size_t n = strlen(losses[i]);
-        if (at && (at == key || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[n]))
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (has_word(key, losses[i]))
             return PT_BETTER_LESS;
-    }
     return PT_BETTER_MORE;
 }
 

@@ -133,6 +133,21 @@ class Compare(unittest.TestCase):
         self.assertEqual(rows["part"]["cpu_s_reason"], "the CPU time of a stage was not sampled")
         self.assertIn("CPU", rows["all"]["best_at"])
 
+    def test_words_of_what_is_less_better(self):
+        for names, better in ((("loss", "val_loss", "losses", "valLoss", "lossTrain", "LOSS", "errors", "Error2", "n_errors", "misses", "missRate", "valWER", "MSELoss", "glossary_loss"), "less"),
+                              (("glossary", "lossless", "bossLevel", "mistakesfound", "terror", "errorless", "fidelity", "answer", "power", "floss_x", "dismiss", "accuracy"), "more")):
+            runs = []
+            for run, value in (("low", 1), ("high", 2)):
+                folder = self.changed(f"{better}-{run}", "small")
+                report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+                report["quality_metrics"] = dict.fromkeys(names, value)
+                (folder / "report.json").write_text(json.dumps(report), encoding="utf-8")
+                runs.append(f"{run}={folder}")
+            rows = {row["run"]: set(row["best_at"].split(", ")) for row in json.loads(self.ask("compare", *runs, "--format", "json"))["stages"][0]["runs"] if row["best_at"]}
+            best, worst = ("low", "high") if better == "less" else ("high", "low")
+            self.assertEqual(set(names) - rows.get(best, set()), set())
+            self.assertEqual(set(names) & rows.get(worst, set()), set())
+
     def test_what_was_killed_needs_no_merit_for_its_memory(self):
         """It had the least memory, and was alone on the front. What it had is told all the same."""
         killed = self.changed("killed", "small", status="failed", rss_mb_max=1, gpu_mem_mb_max=1)
