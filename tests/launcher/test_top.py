@@ -162,6 +162,31 @@ class Top(LauncherCase):
         self.assertEqual(shown.returncode, 0)
         self.assertIn(b"0 of 1 processes run", pages)
 
+    def test_it_stays_with_the_run_that_it_began_with(self):
+        """A second one that begins meanwhile is the latest, and was shown instead, to its end."""
+        first, name = self.start_launched()
+        top = subprocess.Popen([PROFTRACE, "top", "-i", "20ms"], cwd=self.folder, env=clean_environment(), stdout=subprocess.PIPE)
+        self.addCleanup(top.stdout.close)
+        self.addCleanup(self.end, top)
+        self.assertRegex(top.stdout.readline(), name + rb": .* 1 of 1 processes run")
+        second, other = self.start_launched()
+        second.communicate(b"\n")
+        time.sleep(0.3)
+        self.assertIsNone(top.poll(), "it went over to the second, and ended with it")
+        first.communicate(b"\n")
+        pages = top.communicate(timeout=60)[0]
+        self.assertEqual(top.returncode, 0)
+        self.assertNotIn(other, pages)
+        self.assertRegex(pages, name + rb": .* 0 of 1 processes run")
+
+    def start_launched(self):
+        process = subprocess.Popen([PROFTRACE, "run", "--no-report", "--", "/usr/bin/python3", "-c", WAITS], cwd=self.folder, env=clean_environment(),
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(self.end, process)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process, os.path.basename(os.path.realpath(os.path.join(self.folder, "proftrace.data/latest"))).encode()
+
     def test_a_window_is_that_of_report_since(self):
         process = self.start(ON_DEMAND)
         time.sleep(4)

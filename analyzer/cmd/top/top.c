@@ -39,6 +39,7 @@ struct request {
 /* All that is kept from look to look. */
 struct top {
     const struct request *request;
+    char *path; /* of the run, once it was looked at: `latest` may be another by now */
     struct pt_top_look before, now;
     struct pt_top_phases phases;
     struct pt_top_view view;
@@ -50,6 +51,16 @@ struct top {
 
 /* ---- looking ---- */
 
+/* The run of the first look is that of all: a second one that begins meanwhile becomes the latest. */
+static void keep_path(struct top *top)
+{
+    const char *path = pt_run_session(&top->now.run)->path;
+    if (!top->path && path)
+        top->path = realpath(path, NULL);
+    if (!top->path && path)
+        top->path = pt_strdup(path);
+}
+
 /* The newer of the two becomes the older. */
 static int look_again(struct top *top, struct pt_error *err)
 {
@@ -58,9 +69,10 @@ static int look_again(struct top *top, struct pt_error *err)
         top->before = top->now;
         top->now = (struct pt_top_look){0};
     }
-    if (pt_top_look_open(&top->now, top->request->run, err) < 0 ||
+    if (pt_top_look_open(&top->now, top->path ? top->path : top->request->run, err) < 0 ||
         pt_top_phases_follow(&top->phases, pt_run_session(&top->now.run), err) < 0)
         return -1;
+    keep_path(top);
     const pt_u64 due_ns = top->begin_ns + COST_FACTOR * pt_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     const pt_i64 rest_ns = (pt_i64)(due_ns - top->now.at_ns);
     const bool is_single = top->request->is_once || top->request->json || !top->before.at_ns;
@@ -259,6 +271,7 @@ static int run(const struct request *request, struct pt_error *err)
     pt_top_look_close(&top.before);
     pt_top_look_close(&top.now);
     pt_top_phases_close(&top.phases);
+    free(top.path);
     return result;
 }
 
