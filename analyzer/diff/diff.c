@@ -11,6 +11,7 @@
 #include "beside_wall.h"
 #include "explain.h"
 #include "flame.h"
+#include "notes.h"
 #include "report/run_document.h"
 #include "util/auto.h"
 
@@ -85,12 +86,6 @@ static int make_pairs(const struct pt_diff_run *a, const struct pt_diff_run *b, 
         return -1;
     push_pair(pairs, named_b.stage, stage_a, stage_b);
     return 0;
-}
-
-static double lost_of(const cJSON *document)
-{
-    const cJSON *quality = cJSON_GetObjectItemCaseSensitive(document, "trace_quality");
-    return pt_member_number(quality, "overwritten") + pt_member_number(quality, "dropped");
 }
 
 static double size_of(const struct pt_stage_pair *pair)
@@ -438,40 +433,6 @@ static void add_stage(struct pt_doc *doc, const struct pt_stage_pair *pair, cons
     pt_vec_push(&doc->stages, stage);
 }
 
-/* What makes two runs hard to compare is said, and stops nobody. */
-static void add_notes(struct pt_doc *doc, const struct pairs *pairs, const cJSON *a, const cJSON *b)
-{
-    static const char *const same[][2] = {
-        {"host", "machine"}, {"tool", "version of proftrace"}, {"dataset", "dataset"}, {"git_commit", "commit"}};
-    doc->notes = pt_arena_alloc(&doc->arena, (sizeof same / sizeof *same + 4 + 2 * pairs->n) * sizeof *doc->notes);
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        const char *of_a = pt_member_text(a, same[i][0]), *of_b = pt_member_text(b, same[i][0]);
-        if (of_a && of_b && strcmp(of_a, of_b) != 0)
-            doc->notes[doc->n_notes++] = pt_doc_format(doc, "another %s: %s, then %s", same[i][1], of_a, of_b);
-    }
-    for (size_t i = 0; i < pairs->n; i++)
-        if (pairs->items[i].unsampled)
-            doc->notes[doc->n_notes++] = pt_doc_format(doc, "%s: %s has no CPU profile: its functions are not known",
-                                                       pairs->items[i].name, pairs->items[i].unsampled);
-    for (size_t i = 0; i < pairs->n; i++)
-        if (pairs->items[i].unrecorded)
-            doc->notes[doc->n_notes++] = pt_doc_format(
-                doc, "%s: not all calls of %s are compared: %s", pairs->items[i].name, pairs->items[i].unrecorded,
-                pairs->items[i].why_unrecorded ? pairs->items[i].why_unrecorded : "not recorded");
-    const cJSON *const both[] = {a, b};
-    for (int i = 0; i < 2; i++) {
-        const double lost = lost_of(both[i]);
-        if (lost > 0)
-            doc->notes[doc->n_notes++] =
-                pt_doc_format(doc, "%s lost %.0f events: its figures of calls are too small", i ? "B" : "A", lost);
-        PT_AUTO(pt_str_fini) struct pt_str lacks = {0};
-        pt_document_lacks(both[i], &lacks);
-        if (lacks.n)
-            doc->notes[doc->n_notes++] = pt_doc_format(
-                doc, "%s is not whole: %s: its figures of calls may be too small", i ? "B" : "A", pt_str_text(&lacks));
-    }
-}
-
 struct pt_doc *pt_diff_build(const struct pt_diff_run *a, const struct pt_diff_run *b, struct pt_error *err)
 {
     struct pairs pairs = {0};
@@ -480,12 +441,12 @@ struct pt_doc *pt_diff_build(const struct pt_diff_run *a, const struct pt_diff_r
         doc = pt_doc_new();
         doc->title = "comparison of two runs";
         for (size_t i = 0; i < pairs.n; i++)
-            pairs.items[i].has_lost = lost_of(a->document) > 0 || lost_of(b->document) > 0;
+            pairs.items[i].has_lost = pt_diff_lost(a->document) > 0 || pt_diff_lost(b->document) > 0;
         if (pairs.n)
             qsort(pairs.items, pairs.n, sizeof *pairs.items, by_size);
         for (size_t i = 0; i < pairs.n; i++)
             add_stage(doc, &pairs.items[i], a->document, b->document);
-        add_notes(doc, &pairs, a->document, b->document);
+        pt_diff_add_notes(doc, pairs.items, pairs.n, a->document, b->document);
         pt_doc_line(&doc->head, "a", "A", PT_SHOW_TEXT, pt_text(pt_doc_text(doc, a->name)));
         pt_doc_line(&doc->head, "b", "B", PT_SHOW_TEXT, pt_text(pt_doc_text(doc, b->name)));
         if (!doc->verdict)

@@ -126,6 +126,7 @@ static cJSON *stage_of_epoch(const cJSON *stage, const cJSON *row, long number)
     copy(training, row, "steps");
     copy(training, row, "samples_per_s");
     copy(training, row, "dataloader_time_pct");
+    copy(training, row, "is_complete"); /* one that was cut short was not faster */
     add_parts(made, row);
     return made;
 }

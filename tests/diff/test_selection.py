@@ -70,6 +70,28 @@ class Selection(unittest.TestCase):
         shutil.copytree(self.folder / "run", self.folder / "run@1")
         self.assertEqual(self.diff("run@1", "run").returncode, 0)
 
+    def training(self, name, epochs):
+        """A run, whose report has a training of such epochs: (steps, seconds, came to its end)."""
+        self.record(name, "true")
+        report = json.loads(subprocess.run([PROFTRACE, "report", name, "--format", "json"], cwd=self.folder, capture_output=True, text=True, env=environment(), check=True).stdout)
+        report["stages"] = [report["stages"][0] | {"stage": "train", "duration_s": sum(seconds for _, seconds, _ in epochs), "training": {
+            "steps": sum(steps for steps, _, _ in epochs), "per_epoch": [
+                {"number": number, "steps": steps, "duration_s": seconds, "samples": steps, "samples_per_s": steps / seconds, "dataloader_time_pct": 0, "data_s": 0,
+                 "forward_s": seconds / 2, "backward_s": seconds / 2, "optimizer_s": 0, "other_s": 0, "is_complete": is_complete}
+                for number, (steps, seconds, is_complete) in enumerate(epochs, 1)]}}]
+        (self.folder / name / "report.json").write_text(json.dumps(report), encoding="utf-8")
+
+    def test_what_made_fewer_steps_was_not_faster(self):
+        self.training("whole", [(100, 30, True)] * 3)
+        self.training("killed", [(100, 30, True)] * 2 + [(20, 6, False)])
+        said = self.diff("whole@3", "killed@3").stdout
+        self.assertRegex(said, r"^train, epoch 3 -24\.0 s .*\nnote: train, epoch 3: B did not come to its end \(100 steps in A, 20 in B\)\n")
+        self.assertNotIn("note", self.diff("whole@2", "killed@2").stdout)
+        self.assertIn("note: train: A made 300 steps, B 220\n", self.diff("whole", "killed").stdout)
+        # A loop that leaves each epoch is no accident.
+        self.training("left", [(100, 30, False)] * 3)
+        self.assertNotIn("note", self.diff("left@1", "left@2").stdout)
+
     def test_two_directories_of_runs(self):
         script = "import sys, time\ntime.sleep(float(sys.argv[1]))"
         for tree, seconds in ("before", "0.1"), ("after", "1.1"):
