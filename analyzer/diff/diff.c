@@ -441,7 +441,7 @@ struct pt_doc *pt_diff_build(const struct pt_diff_run *a, const struct pt_diff_r
         doc = pt_doc_new();
         doc->title = "comparison of two runs";
         for (size_t i = 0; i < pairs.n; i++)
-            pairs.items[i].has_lost = pt_diff_lost(a->document) > 0 || pt_diff_lost(b->document) > 0;
+            pairs.items[i].has_lost = pt_document_lost(a->document).all > 0 || pt_document_lost(b->document).all > 0;
         if (pairs.n)
             qsort(pairs.items, pairs.n, sizeof *pairs.items, by_size);
         for (size_t i = 0; i < pairs.n; i++)

@@ -10,12 +10,6 @@
 #include "report/run_document.h"
 #include "util/auto.h"
 
-double pt_diff_lost(const cJSON *document)
-{
-    const cJSON *quality = cJSON_GetObjectItemCaseSensitive(document, "trace_quality");
-    return pt_member_number(quality, "overwritten") + pt_member_number(quality, "dropped");
-}
-
 static void add(struct pt_doc *doc, const char *note)
 {
     doc->notes[doc->n_notes++] = note;
@@ -69,10 +63,12 @@ static void add_notes_of_stage(struct pt_doc *doc, const struct pt_stage_pair *p
 
 static void add_quality(struct pt_doc *doc, const char *name, const cJSON *document)
 {
-    const double lost = pt_diff_lost(document);
+    const struct pt_lost_events lost = pt_document_lost(document);
+    const char *of_calls = lost.in_no_total > 0 ? pt_doc_format(doc, ", and its calls %.0f", lost.in_no_total) : "";
     PT_AUTO(pt_str_fini) struct pt_str lacks = {0};
-    if (lost > 0)
-        add(doc, pt_doc_format(doc, "%s lost %.0f events: its figures of calls are too small", name, lost));
+    if (lost.all > 0)
+        add(doc, pt_doc_format(doc, "%s lost %.0f events: its files, places and percentiles lack them%s", name,
+                               lost.all, of_calls));
     pt_document_lacks(document, &lacks);
     if (lacks.n)
         add(doc, pt_doc_format(doc, "%s is not whole: %s: its figures of calls may be too small", name,

@@ -8,8 +8,6 @@
 #include "report/doc/doc.h"
 #include "change.h"
 
-/* Events of a run that are not in its trace. */
-double pt_diff_lost(const cJSON *document);
 /* Of the runs, and of each pair of stages. */
 void pt_diff_add_notes(struct pt_doc *doc, const struct pt_stage_pair *pairs, size_t n, const cJSON *a, const cJSON *b);
 

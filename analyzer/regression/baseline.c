@@ -322,9 +322,7 @@ static double count_untraced(const cJSON *document, const char *stage)
 static int check_whole(const cJSON *document, const cJSON *stage, struct pt_error *err)
 {
     const char *status = pt_member_text(stage, "status"), *name = pt_member_text(stage, "stage");
-    const cJSON *quality = cJSON_GetObjectItemCaseSensitive(document, "trace_quality");
-    const double events = pt_member_number(quality, "events");
-    const double lost = pt_member_number(quality, "overwritten") + pt_member_number(quality, "dropped");
+    const double lost = pt_document_lost(document).in_no_total;
     if (!status || strcmp(status, "ok") != 0)
         return pt_fail_code(err, 4, "stage %.100s is %.20s: only a whole run can be compared", name ? name : "?",
                             status ? status : "unknown");
@@ -332,9 +330,8 @@ static int check_whole(const cJSON *document, const cJSON *stage, struct pt_erro
     pt_document_lacks(document, &lacks);
     if (lacks.n)
         return pt_fail_code(err, 4, "%s: counts may be too small. `proftrace info` says which", pt_str_text(&lacks));
-    if (lost > 0.001 * events)
-        return pt_fail_code(err, 4, "%.0f of %.0f events were lost: counts are too small. `proftrace info` says why",
-                            lost, events + lost);
+    if (pt_document_is_much(document, lost))
+        return pt_fail_code(err, 4, "%.0f events were lost: counts are too small. `proftrace info` says why", lost);
     return 0;
 }
 

@@ -230,23 +230,51 @@ static void add_calls(struct found *found, const cJSON *stage)
     }
 }
 
+/* Of what is made of events: files, requests, trainings, GPUs. Calls, bytes and the heap come from totals. */
+static void add_made_of_events(struct found *found, const cJSON *stage)
+{
+    const cJSON *training = cJSON_GetObjectItemCaseSensitive(stage, "training");
+    add_member(found, "files.opened", stage, "files_opened");
+    add_member(found, "requests", stage, "requests");
+    add_member(found, "training.steps", training, "steps");
+    if (training)
+        add_samples(found, training);
+    add_gpu(found, stage);
+}
+
+/* A part of the events would be fewer files than in another run. */
+static void forget_made_of_events(struct found *found, double lost)
+{
+    static const char *const begins[] = {"files.", "requests", "training.", "gpu."};
+    char reason[100];
+    snprintf(reason, sizeof reason, "%.0f events were lost", lost);
+    cJSON *figure = found->figures->child;
+    while (figure) {
+        cJSON *next = figure->next;
+        for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+            if (strncmp(figure->string, begins[i], strlen(begins[i])) != 0)
+                continue;
+            cJSON_AddStringToObject(found->unknown, figure->string, reason);
+            cJSON_DeleteItemFromObjectCaseSensitive(found->figures, figure->string);
+            break;
+        }
+        figure = next;
+    }
+}
+
 cJSON *pt_figures_of(const cJSON *document, const cJSON *stage, cJSON **ret_unknown)
 {
     struct found found = {cJSON_CreateObject(), cJSON_CreateObject()};
     const cJSON *heap = cJSON_GetObjectItemCaseSensitive(stage, "heap");
-    const cJSON *training = cJSON_GetObjectItemCaseSensitive(stage, "training");
     add(&found, "wall", "_s", pt_member_number(stage, "duration_s"));
     add(&found, "cpu", "_s", pt_member_number(stage, "cpu_s"));
     if (cJSON_GetObjectItemCaseSensitive(document, "processes"))
         add(&found, "", "processes", count_processes(document, pt_member_text(stage, "stage")));
     add_member(&found, "heap.allocations", heap, "allocs");
     add_member(&found, "heap.bytes", heap, "bytes");
-    add_member(&found, "files.opened", stage, "files_opened");
-    add_member(&found, "requests", stage, "requests");
-    add_member(&found, "training.steps", training, "steps");
-    if (training)
-        add_samples(&found, training);
-    add_gpu(&found, stage);
+    add_made_of_events(&found, stage);
+    if (pt_document_is_much(document, pt_document_lost(document).all))
+        forget_made_of_events(&found, pt_document_lost(document).all);
     add(&found, "benchmark", "_s", pt_member_number(stage, "benchmark_s"));
     add_calls(&found, stage);
     *ret_unknown = found.unknown;

@@ -68,6 +68,31 @@ bool pt_stage_is_left_out(const cJSON *stage)
     return true;
 }
 
+/* NAN is none. */
+static double or_0(double number)
+{
+    return number > 0 ? number : 0;
+}
+
+struct pt_lost_events pt_document_lost(const cJSON *document)
+{
+    const cJSON *quality = cJSON_GetObjectItemCaseSensitive(document, "trace_quality"), *process;
+    const double dropped = or_0(pt_member_number(quality, "dropped"));
+    double no_space = 0;
+    cJSON_ArrayForEach(process, cJSON_GetObjectItemCaseSensitive(document, "processes"))
+    {
+        const cJSON *events = cJSON_GetObjectItemCaseSensitive(process, "events");
+        no_space += or_0(pt_member_number(cJSON_GetObjectItemCaseSensitive(events, "drop_reasons"), "no_space"));
+    }
+    return (struct pt_lost_events){or_0(pt_member_number(quality, "overwritten")) + dropped, or_0(dropped - no_space)};
+}
+
+bool pt_document_is_much(const cJSON *document, double events)
+{
+    const cJSON *quality = cJSON_GetObjectItemCaseSensitive(document, "trace_quality");
+    return events > 0.001 * or_0(pt_member_number(quality, "events"));
+}
+
 void pt_document_lacks(const cJSON *document, struct pt_str *out)
 {
     static const char *const kinds[][2] = {

@@ -27,6 +27,14 @@ double pt_member_number(const cJSON *object, const char *key);
 const cJSON *pt_stage_named(const cJSON *document, const char *name);
 /* It was not asked for, by an option or by the configuration. */
 bool pt_stage_is_left_out(const cJSON *stage);
+/* Events of a run that are not in its trace. Calls, bytes and the heap come from totals, which have those that were
+ * stored or refused for want of space; the others are in no total. */
+struct pt_lost_events {
+    double all, in_no_total;
+};
+struct pt_lost_events pt_document_lost(const cJSON *document);
+/* Are more than a thousandth of the events of a run so many? */
+bool pt_document_is_much(const cJSON *document, double events);
 /* "1 trace file is cut short, 2 are missing"; nothing when all files of the run were read. */
 void pt_document_lacks(const cJSON *document, struct pt_str *out);
 

@@ -174,7 +174,7 @@ class Forms(Case):
         (other / "report.json").write_text(json.dumps(report), encoding="utf-8")
         first = self.diff(self.usual, other).splitlines()[0]
         self.assertRegex(first, r"^\w+ \+10\.0 s \(")
-        notes = [f"another machine: {os.uname().nodename}, then else<where>", "B lost 1234 events: its figures of calls are too small"]
+        notes = [f"another machine: {os.uname().nodename}, then else<where>", "B lost 1234 events: its files, places and percentiles lack them, and its calls 1234"]
         document = json.loads(self.diff(self.usual, other, "--json"))
         self.assertEqual((document["a"], document["b"], document["verdict"], document["notes"]), (str(self.usual), str(other), first, notes))
         self.assertNotIn("notes", json.loads(self.diff(self.usual, self.usual, "--json")))

@@ -427,12 +427,33 @@ class Undecided(Case):
         self.assertRegex(self.check(empty, status=4), "^undecided: there is no stage")
 
     def test_lost_events(self):
+        """A run that is longer than its ring has all of its calls in totals; only what is made of events is unknown."""
         self.with_baseline(*self.usual)
         lost = self.doctored(lambda report: report["trace_quality"].update(overwritten=report["trace_quality"]["events"]))
-        self.assertRegex(self.check(lost, status=4), r"^undecided: train: \d+ of \d+ events were lost: counts are too small")
-        self.assertIn("events were lost", self.proftrace("baseline", "add", self.file, lost, status=4))
+        said = self.check(lost, status=4)
+        self.assertRegex(said, r"^undecided: train: files\.opened: not known in the run\n(.*\n)*same +open\.calls ")
+        worse = self.doctored(lambda report: (report["trace_quality"].update(overwritten=report["trace_quality"]["events"]),
+                                              next(call for call in report["stages"][0]["calls"] if call["call"] == "open").update(calls=5000)))
+        self.assertRegex(self.check(worse, status=1), r"^regression: 1 figure is worse\. train: open\.calls ")
+        self.assertNotIn("calls", next(line for line in self.proftrace("diff", self.usual[1], lost).splitlines() if "lost" in line))
+        # Against its like nothing is unknown.
+        self.file.unlink()
+        self.with_baseline(lost)
+        self.assertRegex(runs_of(self.written())[0]["unknown"]["files.opened"], r"^\d+ events were lost$")
+        self.check(lost)
+        self.assertRegex(self.check(worse, status=1), "^regression: 1 figure is worse")
         few = self.doctored(lambda report: report["trace_quality"].update(dropped=1, events=10000))
         self.check(few)
+
+    def test_lost_events_that_are_in_no_total(self):
+        self.with_baseline(*self.usual)
+        def drop(report, reason):
+            report["trace_quality"]["dropped"] = report["processes"][0]["events"]["dropped"] = report["trace_quality"]["events"]
+            report["processes"][0]["events"]["drop_reasons"] = {reason: report["trace_quality"]["events"]}
+        lost = self.doctored(lambda report: drop(report, "no_thread_slot"))
+        self.assertRegex(self.check(lost, status=4), r"^undecided: train: \d+ events were lost: counts are too small")
+        self.assertIn("events were lost", self.proftrace("baseline", "add", self.file, lost, status=4))
+        self.assertRegex(self.check(self.doctored(lambda report: drop(report, "no_space")), status=4), r"^undecided: train: files\.opened: not known in the run\n")
 
     def broken(self, change):
         """A run of which the program's own trace file is changed, and no report was kept."""
