@@ -131,6 +131,22 @@ static cJSON *stage_of_epoch(const cJSON *stage, const cJSON *row, long number)
     return made;
 }
 
+/* Of a long training the report has room for some epochs only. */
+static void fail_without_epoch(const cJSON *stage, long number, struct pt_error *err)
+{
+    const cJSON *epochs = epochs_of(stage);
+    const int kept = cJSON_GetArraySize(epochs);
+    const char *name = pt_member_text(stage, "stage");
+    const double left_out = pt_member_number(cJSON_GetObjectItemCaseSensitive(stage, "training"), "per_epoch_left_out");
+    const double first = pt_member_number(cJSON_GetArrayItem(epochs, 0), "number");
+    if (left_out > 0)
+        pt_fail_code(err, 2, "%s: the report does not have epoch %ld: it keeps %d of %.0f, from %.0f to %.0f", name,
+                     number, kept, kept + left_out, first,
+                     pt_member_number(cJSON_GetArrayItem(epochs, kept - 1), "number"));
+    else
+        pt_fail_code(err, 2, "%s has no epoch %ld: it has %d, and the first is %.0f", name, number, kept, first);
+}
+
 cJSON *pt_epoch_document(const cJSON *document, const struct pt_selection *selection, struct pt_error *err)
 {
     static const char *const same[] = {"host", "tool", "dataset", "git_commit", "trace_quality"};
@@ -139,9 +155,7 @@ cJSON *pt_epoch_document(const cJSON *document, const struct pt_selection *selec
     if (!stage)
         return NULL;
     if (!row) {
-        pt_fail_code(err, 2, "%s has no epoch %ld: it has %d, and the first is %.0f", pt_member_text(stage, "stage"),
-                     selection->epoch, cJSON_GetArraySize(epochs_of(stage)),
-                     pt_member_number(cJSON_GetArrayItem(epochs_of(stage), 0), "number"));
+        fail_without_epoch(stage, selection->epoch, err);
         return NULL;
     }
     cJSON *made = cJSON_CreateObject();

@@ -92,6 +92,19 @@ class Selection(unittest.TestCase):
         self.training("left", [(100, 30, False)] * 3)
         self.assertNotIn("note", self.diff("left@1", "left@2").stdout)
 
+    def test_epochs_that_are_not_there(self):
+        (self.folder / "tree").mkdir()
+        self.training("tree/one", [(100, 30, True)] * 3)
+        done = self.diff("tree@1", "tree@99")  # which compared the directory with itself
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("tree is a directory of runs: name one of them, as tree/RUN@1", done.stderr)
+        self.assertEqual(self.diff("tree/one@1", "tree/one@2").returncode, 0)
+        self.training("long", [(10, 1, True)] * 200)
+        report = json.loads((self.folder / "long/report.json").read_text(encoding="utf-8"))
+        report["stages"][0]["training"]["per_epoch_left_out"] = 100
+        (self.folder / "long/report.json").write_text(json.dumps(report), encoding="utf-8")
+        self.assertIn("train: the report does not have epoch 250: it keeps 200 of 300, from 1 to 200", self.diff("long@1", "long@250").stderr)
+
     def test_two_directories_of_runs(self):
         script = "import sys, time\ntime.sleep(float(sys.argv[1]))"
         for tree, seconds in ("before", "0.1"), ("after", "1.1"):

@@ -90,6 +90,12 @@ static cJSON *document_of(const struct pt_selection *selection, struct pt_error 
 {
     struct pt_error no_tree = {0};
     cJSON *tree = pt_is_run(selection->path) ? NULL : document_of_tree(selection->path, &no_tree);
+    if (tree && selection->epoch >= 0) {
+        cJSON_Delete(tree);
+        pt_fail_code(err, 2, "%s is a directory of runs: name one of them, as %s/RUN@%ld", selection->path,
+                     selection->path, selection->epoch);
+        return NULL;
+    }
     if (tree)
         return tree;
     if (no_tree.text[0]) { /* there are runs, and one cannot be read */
