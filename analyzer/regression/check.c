@@ -63,8 +63,7 @@ static void collect(struct pt_checked_stage *stage, const struct pt_peers *peers
         }
         if (has_unknown && !is_time)
             of->n_b = 0; /* not known in all */
-        if (!is_time)
-            pt_figure_take_level(of);
+        pt_figure_take_level(of);
     }
 }
 

@@ -2,7 +2,7 @@
  *
  * Owns: when a figure is worse, and when nobody can tell. Threads: one.
  *
- * Counts are held against the last level of the baseline: see level.c.
+ * A figure is held against the last level of the baseline: see level.c.
  * A count that was the same in all runs of the baseline is worse above 2 %. One that varied is worse beyond its largest
  * value by twice as much as it varied and 10 %; where it varied by more than 1 %, it needs four runs to be judged at
  * all: of fewer, the next often lies outside; where it lies that far outside, nobody can tell. Of a single run nobody
@@ -44,6 +44,8 @@ void pt_figure_take_level(struct pt_judged *figure)
     const struct pt_change_rules rules = pt_figure_change_rules(figure->name);
     const struct pt_level level = pt_last_level(figure->a, figure->n_a, &rules);
     figure->n_past = figure->n_a;
+    if (figure->kind == PT_FIGURE_BENCHMARK) /* one process measured them in turn: that it became slower is no level */
+        return;
     figure->n_a = level.n; /* the newest are the first */
     figure->n_apart = level.n_apart;
 }

@@ -34,7 +34,7 @@ struct pt_judged_figures {
     PT_VEC(struct pt_judged);
 };
 
-/* Of a count, leaves in `a` what is of its last level. */
+/* Leaves in `a` what is of its last level; before it is tested. */
 void pt_figure_take_level(struct pt_judged *figure);
 /* Gives a time its p and p_less; the caller makes those together of all. */
 void pt_figure_test(struct pt_judged *figure);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: which runs of a baseline a count is held against. Threads: any. Never: takes a count that goes to and fro
+ * Owns: which runs of a baseline a figure is held against. Threads: any. Never: takes a count that goes to and fro
  * between two values for one that has changed.
  *
  * A change that somebody has accepted is no variation: held against both levels, a run could do four times as much and
@@ -39,10 +39,11 @@ static size_t begin_of(const double *values, size_t n, const struct pt_change_ru
 
 struct pt_level pt_last_level(const double *newest_first, size_t n, const struct pt_change_rules *rules)
 {
+    const bool is_count = rules->alpha <= 0; /* of three times nobody knows that they are another level */
     double values[PT_SAMPLE_MOST];
     for (size_t i = 0; i < n; i++)
         values[i] = newest_first[n - 1 - i];
-    for (size_t apart = 1; apart < LEAST_RUNS && n >= LEAST_PAST + apart; apart++) {
+    for (size_t apart = 1; is_count && apart < LEAST_RUNS && n >= LEAST_PAST + apart; apart++) {
         const size_t past = n - apart, begin = begin_of(values, past, rules);
         if (past - begin >= LEAST_RUNS && pt_is_change(values + begin, past - begin, apart, rules))
             return (struct pt_level){n - begin, apart};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * level.h - at which level a count of a baseline is by now: what was accepted replaces what was before.
+ * level.h - at which level a figure of a baseline is by now: what was accepted replaces what was before.
  */
 #ifndef PT_REGRESSION_LEVEL_H
 #define PT_REGRESSION_LEVEL_H
@@ -17,7 +17,7 @@ struct pt_level {
 
 /* What is a change of a figure: of its level in a history. */
 struct pt_change_rules pt_figure_change_rules(const char *name);
-/* Of values of a count, the newest first; at most PT_SAMPLE_MOST. */
+/* Of the values of a figure, the newest first; at most PT_SAMPLE_MOST. */
 struct pt_level pt_last_level(const double *newest_first, size_t n, const struct pt_change_rules *rules);
 
 #endif

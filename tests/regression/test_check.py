@@ -214,6 +214,17 @@ class Times(Case):
             self.assertRegex(said, r"^undecided: train: wall_s: needs 4 runs on both sides, and there are 5 and 1\n")
             self.assertIn("3 of the runs were named more than once, and count once", said)
 
+    def test_a_time_is_held_against_its_last_level(self):
+        """Two levels in the baseline: the accepted one was a regression, for half of the runs are faster."""
+        self.with_baseline(self.usual[0])
+        entry = runs_of(self.written())[0]
+        del entry["figures"]["cpu_s"]
+        history = [{**entry, "run": f"r{i:02}", "at_utc": f"2026-10-{i + 1:02}T10:00:00Z", "figures": {**entry["figures"], "wall_s": (10 if i < 8 else 20) + i / 100}} for i in range(16)]
+        self.file.write_text(json.dumps({"schema_version": "2.0", "runs": history}), encoding="utf-8")
+        of = lambda seconds: [self.doctored(lambda report, i=i: (report["stages"][0].update(duration_s=seconds + i / 100, cpu_s=None), report.update(run=f"new{i}"))) for i in range(5)]  # noqa: E731
+        self.assertRegex(self.check(*of(20.1), more=["--time"]), r"^ok: (.*\n)+same +wall_s +20\.1 s +20\.1 s ")
+        self.assertRegex(self.check(*of(23), status=1, more=["--time"]), r"^regression: 1 figure is worse\. train: wall_s 20\.1 s -> 23\.0 s ")
+
     def test_equal_runs_are_equal(self):
         self.with_baseline(*self.usual)
         self.assertRegex(self.check(*self.usual, more=["--time"]), r"same +wall_s .*p = ")

@@ -313,6 +313,39 @@ static void test_a_count_is_held_against_its_last_level(void **state)
     assert_int_equal(held_against(down + 10 - 3, 6, 2000).state, PT_FIGURE_SAME); /* three of each may be chance */
 }
 
+/* Five runs of about so many seconds against a history, the oldest first. */
+static enum pt_figure_state timed_against(const double *history_s, size_t n, double run_s)
+{
+    struct pt_judged figure = {.name = "wall_s", .kind = PT_FIGURE_WALL, .n_a = n, .n_b = 5, .p = NAN, .p_less = NAN};
+    struct pt_doc *doc = pt_doc_new();
+    for (size_t i = 0; i < n; i++)
+        figure.a[n - 1 - i] = history_s[i] * (1 + 0.002 * (double)(i % 5));
+    for (size_t i = 0; i < 5; i++)
+        figure.b[i] = run_s * (1.001 + 0.002 * (double)i);
+    pt_figure_take_level(&figure);
+    pt_figure_test(&figure);
+    figure.p_together = figure.p;
+    figure.p_less_together = figure.p_less;
+    pt_figure_judge(doc, &figure, NAN);
+    pt_doc_free(doc);
+    return figure.state;
+}
+
+/* Half of the history at each level: twice the time was no more than chance, and the accepted time a regression. */
+static void test_a_time_is_held_against_its_last_level(void **state)
+{
+    (void)state;
+    double up[20], down[20];
+    for (size_t i = 0; i < 20; i++) {
+        up[i] = i < 10 ? 10 : 20;
+        down[i] = i < 10 ? 20 : 10;
+    }
+    assert_int_equal(timed_against(up, 20, 20), PT_FIGURE_SAME);
+    assert_int_equal(timed_against(up, 20, 10), PT_FIGURE_BETTER);
+    assert_int_equal(timed_against(down, 20, 20), PT_FIGURE_WORSE);
+    assert_int_equal(timed_against(down, 20, 10), PT_FIGURE_SAME);
+}
+
 /* ---- levels of a history ---- */
 
 static const struct pt_change_rules counts = {2, 0.02, 10, 0}, times = {4, 0.05, 0.05, 0.05};
@@ -416,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_a_count_that_is_nearly_worse),
         cmocka_unit_test(test_a_count_of_runs_that_disagree),
         cmocka_unit_test(test_a_count_is_held_against_its_last_level),
+        cmocka_unit_test(test_a_time_is_held_against_its_last_level),
         cmocka_unit_test(test_a_count_that_changed_and_came_back),
         cmocka_unit_test(test_what_is_no_change_of_a_count),
         cmocka_unit_test(test_times_that_only_vary_have_no_change),
