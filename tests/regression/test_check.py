@@ -573,6 +573,9 @@ class Undecided(Case):
         stage = json.loads(self.proftrace("report", off, "--format", "json"))["stages"][0]
         self.assertEqual(stage["not_recorded"], {"io": "not recorded: PROFTRACE_IO was off"})
         self.assertEqual((stage["files_opened"], stage["requests"], stage["requests_reason"]), (None, None, "not recorded: PROFTRACE_IO was off"))
+        io = json.loads(self.proftrace("report", off, "--format", "json"))["processes"][0]["io"]
+        self.assertEqual((io["read"]["calls"], io["read"]["calls_reason"], io["stat"]["seconds"]), (None, "not recorded: PROFTRACE_IO was off", None))
+        self.assertIsNotNone(io["stdio_read"]["calls"])
         said = self.proftrace("diff", self.usual[0], off)
         self.assertRegex(said, r"note: train: not all calls of B are compared: not recorded:\s+PROFTRACE_IO was off")
         self.assertNotRegex(said.splitlines()[0], "read|open|files")

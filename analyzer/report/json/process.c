@@ -8,6 +8,7 @@
 
 #include "proftrace/events.h"
 #include "facts/call_class.h"
+#include "model/layers.h"
 #include "profile/views.h"
 #include "model/window.h"
 #include "report/outcome.h"
@@ -38,15 +39,23 @@ static void put_heap(const struct pt_report_json *r, const struct pt_process *pr
     pt_json_end(r->json);
 }
 
-static void put_calls(const struct pt_report_json *r, const char *key, const struct pt_kind_totals *totals,
-                      bool has_bytes)
+struct io_calls {
+    const char *key;
+    struct pt_kind_totals totals;
+    bool has_bytes;
+    enum pt_layer layer;
+};
+
+static void put_calls(const struct pt_report_json *r, const struct pt_process *process, const struct io_calls *of)
 {
-    pt_json_object(r->json, key);
-    pt_json_value(r->json, "calls", PT_SHOW_COUNT, pt_integer(totals->calls));
-    if (has_bytes)
-        pt_json_value(r->json, "bytes", PT_SHOW_BYTES, pt_integer(totals->bytes));
-    pt_json_value(r->json, "errors", PT_SHOW_COUNT, pt_integer(totals->errors));
-    pt_json_value(r->json, "seconds", PT_SHOW_SECONDS, pt_seconds((pt_i64)totals->ns));
+    const char *why = pt_process_why_no_layers(process, 1u << of->layer); /* not recorded is not 0 */
+    const struct pt_value unknown = pt_unknown(why);
+    pt_json_object(r->json, of->key);
+    pt_json_value(r->json, "calls", PT_SHOW_COUNT, why ? unknown : pt_integer(of->totals.calls));
+    if (of->has_bytes)
+        pt_json_value(r->json, "bytes", PT_SHOW_BYTES, why ? unknown : pt_integer(of->totals.bytes));
+    pt_json_value(r->json, "errors", PT_SHOW_COUNT, why ? unknown : pt_integer(of->totals.errors));
+    pt_json_value(r->json, "seconds", PT_SHOW_SECONDS, why ? unknown : pt_seconds((pt_i64)of->totals.ns));
     pt_json_end(r->json);
 }
 
@@ -56,18 +65,20 @@ static void put_io(const struct pt_report_json *r, const struct pt_process *proc
         pt_json_value(r->json, "io", PT_SHOW_COUNT, pt_unknown(cut_short));
         return;
     }
-    const struct pt_kind_totals read = pt_call_class_sum(process->totals, PT_CALL_READ);
-    const struct pt_kind_totals write = pt_call_class_sum(process->totals, PT_CALL_WRITE);
-    const struct pt_kind_totals copy = pt_call_class_sum(process->totals, PT_CALL_COPY);
+    const struct pt_totals_by_kind *totals = process->totals;
+    const struct io_calls all[] = {
+        {"open", *pt_totals_of(totals, PT_KIND_io_open), false, PT_LAYER_IO},
+        {"read", pt_call_class_sum(totals, PT_CALL_READ), true, PT_LAYER_IO},
+        {"write", pt_call_class_sum(totals, PT_CALL_WRITE), true, PT_LAYER_IO},
+        {"copy", pt_call_class_sum(totals, PT_CALL_COPY), true, PT_LAYER_IO},
+        {"stat", *pt_totals_of(totals, PT_KIND_meta_stat), false, PT_LAYER_IO},
+        {"stdio_read", *pt_totals_of(totals, PT_KIND_stdio_read), true, PT_LAYER_STDIO},
+        {"stdio_write", *pt_totals_of(totals, PT_KIND_stdio_write), true, PT_LAYER_STDIO},
+    };
     pt_json_object(r->json, "io");
-    put_calls(r, "open", pt_totals_of(process->totals, PT_KIND_io_open), false);
-    put_calls(r, "read", &read, true);
-    put_calls(r, "write", &write, true);
-    if (copy.calls) /* few programs make such calls */
-        put_calls(r, "copy", &copy, true);
-    put_calls(r, "stat", pt_totals_of(process->totals, PT_KIND_meta_stat), false);
-    put_calls(r, "stdio_read", pt_totals_of(process->totals, PT_KIND_stdio_read), true);
-    put_calls(r, "stdio_write", pt_totals_of(process->totals, PT_KIND_stdio_write), true);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i].key, "copy") != 0 || all[i].totals.calls) /* few programs make such calls */
+            put_calls(r, process, &all[i]);
     pt_json_end(r->json);
 }
 
