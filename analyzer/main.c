@@ -6,10 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proftrace/limits.h"
 #include "cmd/cmd.h"
 #include "util/auto.h"
 #include "util/nearest.h"
 #include "util/text/sanitize.h"
+
+/* By this ELF note the library knows us: with LD_PRELOAD exported, `proftrace report` would else be the latest run. */
+static const struct {
+    pt_u32 owner_bytes, description_bytes, type;
+    char owner[(sizeof PT_COMMAND_NOTE_OWNER + 3) / 4 * 4];
+} note __attribute__((section(".note.proftrace"), used, aligned(PT_COMMAND_NOTE_ALIGN_BYTES))) = {
+    sizeof PT_COMMAND_NOTE_OWNER, 0, PT_COMMAND_NOTE_TYPE, PT_COMMAND_NOTE_OWNER};
 
 static void print_usage(FILE *to)
 {

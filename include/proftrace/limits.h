@@ -9,6 +9,11 @@
 
 #define PT_LIBRARY_NAME "libproftrace.so"
 
+/* The ELF note of the program `proftrace`: the library knows it by that, whatever it is called and wherever it lies. */
+#define PT_COMMAND_NOTE_OWNER "proftrace"
+#define PT_COMMAND_NOTE_TYPE 1
+#define PT_COMMAND_NOTE_ALIGN_BYTES 4
+
 /* Names of stages. A longer one has no effect. */
 #define PT_STAGE_MAX_BYTES 127
 

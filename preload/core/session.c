@@ -7,7 +7,10 @@
  */
 #include "session.h"
 
+#include <elf.h>
 #include <fcntl.h>
+#include <link.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -157,9 +160,56 @@ static int join_session(void)
     return is_own_directory(pt_session_path) ? 0 : -1;
 }
 
+static int is_mapped(const ElfW(Phdr) * headers, pt_u64 n_headers, const ElfW(Phdr) * part)
+{
+    for (pt_u64 i = 0; i < n_headers; i++)
+        if (headers[i].p_type == PT_LOAD && headers[i].p_flags & PF_R && part->p_vaddr >= headers[i].p_vaddr &&
+            part->p_vaddr - headers[i].p_vaddr <= headers[i].p_filesz &&
+            part->p_filesz <= headers[i].p_filesz - (part->p_vaddr - headers[i].p_vaddr))
+            return 1;
+    return 0;
+}
+
+static int has_command_note(const char *at, pt_u64 n_bytes)
+{
+    enum { MASK = PT_COMMAND_NOTE_ALIGN_BYTES - 1 };
+    while (n_bytes >= sizeof(ElfW(Nhdr)) + sizeof PT_COMMAND_NOTE_OWNER) {
+        const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)(const void *)at;
+        const pt_u64 size = sizeof *note + (((pt_u64)note->n_namesz + MASK) & ~(pt_u64)MASK) +
+                            (((pt_u64)note->n_descsz + MASK) & ~(pt_u64)MASK);
+        if (note->n_type == PT_COMMAND_NOTE_TYPE && note->n_namesz == sizeof PT_COMMAND_NOTE_OWNER &&
+            pt_text_equal(at + sizeof *note, PT_COMMAND_NOTE_OWNER))
+            return 1;
+        if (size >= n_bytes)
+            break;
+        at += size;
+        n_bytes -= size;
+    }
+    return 0;
+}
+
+/* This program is `proftrace`. What reads a run is none: where LD_PRELOAD is exported, it would make itself the latest
+ * run and then report on that. */
+static int is_own_command(void)
+{
+    const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    const pt_u64 n_headers = headers ? getauxval(AT_PHNUM) : 0;
+    pt_u64 base = 0;
+    int has_base = 0; /* as ld.so finds it; linkers put this row before the notes */
+    for (pt_u64 i = 0; i < n_headers; i++) {
+        if (headers[i].p_type == PT_PHDR)
+            base = (pt_u64)headers - headers[i].p_vaddr, has_base = 1;
+        if (has_base && headers[i].p_type == PT_NOTE && headers[i].p_align == PT_COMMAND_NOTE_ALIGN_BYTES &&
+            is_mapped(headers, n_headers, &headers[i]) &&
+            has_command_note((const char *)(base + headers[i].p_vaddr), headers[i].p_filesz))
+            return 1;
+    }
+    return 0;
+}
+
 int pt_session_open(const char *command)
 {
-    const int result = *pt_options.session && join_session() == 0 ? 0 : make_session(command);
+    const int result = *pt_options.session && join_session() == 0 ? 0 : is_own_command() ? -1 : make_session(command);
     if (result >= 0)
         pt_session_page_open(pt_session_path);
     return result;

@@ -592,6 +592,36 @@ class Transparency(LauncherCase):
         self.assertEqual(done.stdout, "[a b][][näme][*][']".encode())
 
 
+class Exported(LauncherCase):
+    """LD_PRELOAD without the launcher."""
+
+    def with_library(self, *command, preload=LIBRARY, **environment):
+        more = {"PROFTRACE_DIR": os.path.join(self.folder, "runs"), "LD_PRELOAD": preload, **environment}
+        return subprocess.run(command, env=clean_environment(**more), cwd=self.folder, capture_output=True, timeout=60, check=False)
+
+    def names_of_runs(self):
+        return sorted(name for name in os.listdir(os.path.join(self.folder, "runs")) if name != "latest")
+
+    def test_the_command_makes_no_run_of_itself(self):
+        """`proftrace report` was the latest run, and reported on itself."""
+        self.assertEqual(self.with_library("/bin/cat", "/etc/passwd").returncode, 0)
+        before = self.names_of_runs()
+        shutil.copy(PROFTRACE, os.path.join(self.folder, "other_name"))
+        for program in PROFTRACE, "./other_name":
+            for arguments in (["info", "runs", "--json"], ["report", "runs"], ["doctor"], ["version"]):
+                done = self.with_library(program, *arguments)
+                self.assertEqual(self.names_of_runs(), before, arguments)
+                if arguments[0] == "report":
+                    self.assertIn(b"cat", done.stdout)
+
+    def test_what_the_command_runs_is_recorded(self):
+        done = self.with_library(PROFTRACE, "run", "-o", "run", "--no-report", "--", "/bin/cat", "/etc/passwd")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "runs")))
+        shown = json.loads(self.proftrace("info", "run", "--json").stdout)
+        self.assertGreater(shown["events"]["recorded"], 0)
+
+
 class Secrets(LauncherCase):
     def test_arguments_are_redacted(self):
         """No secret here can be in the name of a temporary folder."""

@@ -61,6 +61,7 @@ static void run_python(const char *python, int to_fd)
     dup2(null_fd, 0);
     dup2(to_fd, 1);
     dup2(null_fd, 2);
+    setenv("PROFTRACE_DISABLE", "1", 1); /* where LD_PRELOAD is exported, it would be a run of its own */
     execv(path, argv);
     _exit(127);
 }

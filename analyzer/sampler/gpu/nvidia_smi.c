@@ -43,6 +43,7 @@ static pid_t start(const char *question, int *ret_fd)
     if (pid == 0) {
         const char *argv[] = {path, question, "--format=csv,noheader,nounits", NULL};
         dup2(pipe_fds[1], STDOUT_FILENO);
+        setenv("PROFTRACE_DISABLE", "1", 1); /* where LD_PRELOAD is exported, it would be a run of its own */
         execve(path, (char **)(size_t)argv, environ);
         _exit(127);
     }
