@@ -66,10 +66,15 @@ enum pt_arrival pt_injection_arrival(void)
     if (own && own->l_name)
         pt_own_path = own->l_name;
     /* Preloaded libraries come before those that the program needs; dlopen appends. */
-    for (const struct link_map *map = own; map; map = map->l_prev)
-        if (map->l_name && pt_text_equal(pt_text_base_name(map->l_name), "libc.so.6"))
+    int is_behind_another = 0;
+    for (const struct link_map *map = own; map; map = map->l_prev) {
+        const char *name = map->l_name ? pt_text_base_name(map->l_name) : "";
+        if (pt_text_equal(name, "libc.so.6"))
             return is_there_another() ? PT_ARRIVAL_SECOND : PT_ARRIVAL_INJECTED;
-    return PT_ARRIVAL_PRELOADED;
+        is_behind_another |= map != own && is_our_name(name);
+    }
+    /* LD_PRELOAD names two installations: each would record what the program does, and all would be there twice. */
+    return is_behind_another ? PT_ARRIVAL_SECOND : PT_ARRIVAL_PRELOADED;
 }
 
 void pt_injection_note_hooks_blind(void)

@@ -11,7 +11,7 @@ enum pt_arrival {
     PT_ARRIVAL_PRELOADED = 0,
     PT_ARRIVAL_INJECTED = 1, /* by dlopen, because one of the variables names us: the hooks see nothing here, and other
                                 threads may be running */
-    PT_ARRIVAL_SECOND = 2    /* the same, and another copy has been here since the start */
+    PT_ARRIVAL_SECOND = 2    /* another copy is here, from an earlier place in LD_PRELOAD or before this was injected */
 };
 enum pt_arrival pt_injection_arrival(void);
 

@@ -621,6 +621,19 @@ class Exported(LauncherCase):
         shown = json.loads(self.proftrace("info", "run", "--json").stdout)
         self.assertGreater(shown["events"]["recorded"], 0)
 
+    def test_two_installations_record_once(self):
+        """LD_PRELOAD names a second copy, as of a wheel beside a package: every figure was there twice."""
+        os.mkdir(os.path.join(self.folder, "other"))
+        other = shutil.copy(LIBRARY, os.path.join(self.folder, "other"))
+        for preload in f"{other}:{LIBRARY}", f"{LIBRARY}:{other}":
+            runs = os.path.join(self.folder, "runs")
+            shutil.rmtree(runs, ignore_errors=True)
+            done = self.with_library("/bin/cat", "/etc/passwd", preload=preload)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertEqual(len(self.names_of_runs()), 1)
+            report = json.loads(self.proftrace("report", "runs", "--format", "json").stdout)
+            self.assertEqual(len(report["processes"]), 1, preload)
+
 
 class Secrets(LauncherCase):
     def test_arguments_are_redacted(self):
