@@ -24,6 +24,7 @@
 #include "private.h"
 #include "process.h"
 #include "rank.h"
+#include "real/next.h"
 #include "real/real.h"
 #include "sandbox.h"
 #include "session.h"
@@ -34,20 +35,29 @@
 
 /* glibc has them; musl does not, and there we stay a pass-through. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
-extern const struct cpuid_feature *__x86_get_cpuid_feature_leaf(unsigned) __attribute__((weak));
 
 /* One tick is 32 TSC cycles, 8 to 14 ns: the low bits of a time are noise that does not compress. */
 #define TSC_SHIFT 5
 /* Without one the counter is in nanoseconds: a time of 52 bits of them would be over after 52 days. */
 #define MONOTONIC_SHIFT 4
 
+/* As x86_cpu_present says it, which cannot be asked: an older libc ends a program that names its function. */
+static int has_processor(pt_u32 feature)
+{
+    enum { BITS = 32, REGISTERS = 4 };
+    typedef const struct cpuid_feature *ask_leaf(unsigned);
+    static ask_leaf *leaf_of;
+    if (!leaf_of)
+        leaf_of = (ask_leaf *)(pt_u64)pt_next_find_of_libc("__x86_get_cpuid_feature_leaf");
+    const struct cpuid_feature *leaf = leaf_of ? leaf_of(feature / (BITS * REGISTERS)) : 0;
+    return leaf && leaf->cpuid_array[feature / BITS % REGISTERS] >> feature % BITS & 1;
+}
+
 /* ld.so has asked cpuid already; asking again costs a VM exit each time. */
 static void look_at_machine(void)
 {
-    if (!__x86_get_cpuid_feature_leaf)
-        return;
-    pt_crc_in_hardware = x86_cpu_present(x86_cpu_SSE4_2) != 0;
-    pt_switches.tsc = x86_cpu_present(x86_cpu_INVARIANT_TSC) ? PT_TSC_FREE : PT_TSC_NONE;
+    pt_crc_in_hardware = has_processor(x86_cpu_SSE4_2);
+    pt_switches.tsc = has_processor(x86_cpu_INVARIANT_TSC) ? PT_TSC_FREE : PT_TSC_NONE;
     pt_switches.clock_shift = pt_switches.tsc ? TSC_SHIFT : MONOTONIC_SHIFT;
     int tsc_mode = 0;
     if (pt_syscall2(SYS_prctl, PR_GET_TSC, &tsc_mode) == 0 && tsc_mode == PR_TSC_SIGSEGV)

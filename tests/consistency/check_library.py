@@ -13,6 +13,7 @@ import deftable  # noqa: E402
 
 LIBRARY = f"{BUILD}/libproftrace.so"
 MAX_TLS_BYTES = 64
+OLDEST_LIBC = (2, 28)
 # Of glibc 2.38, which programs that are built there call: the one at hand may be older.
 LATER = {"__isoc23_scanf", "__isoc23_fscanf", "__isoc23_vscanf", "__isoc23_vfscanf"}
 
@@ -69,6 +70,13 @@ def untried_calls():
     return sorted(made - tried - not_ours)
 
 
+def later_versions():
+    """Also where all its names are weak: ld.so asks for the version, whoever wants it."""
+    needed = tool("readelf", "-W", "--version-info", LIBRARY).partition("Version needs section")[2]
+    return sorted(version for version in set(re.findall(r"Name: (GLIBC_[\w.]+)", needed))
+                  if not re.fullmatch(r"GLIBC_2[\d.]+", version) or tuple(map(int, version[len("GLIBC_"):].split("."))) > OLDEST_LIBC)
+
+
 def main():
     problems = [f"core/inherited_filter.c does not try {name}" for name in untried_calls()]
     dynamic = tool("readelf", "-W", "-d", LIBRARY)
@@ -80,6 +88,7 @@ def main():
             problems.append(f"not linked with -z {flag.lower()}")
     if "(TEXTREL)" in dynamic or "(RPATH)" in dynamic or "(RUNPATH)" in dynamic:
         problems.append("has text relocations or a run path")
+    problems += [f"needs {version} of libc: on an older one ld.so would end every program" for version in later_versions()]
     headers = tool("readelf", "-W", "-l", LIBRARY)
     if re.search(r"GNU_STACK.*RWE", headers):
         problems.append("asks for an executable stack")

@@ -90,10 +90,21 @@ static void versions_are_those_of_dlvsym(void **state_of_test)
             fail_msg("%s@%s", rows[i].name, rows[i].version);
 }
 
+/* Variables, too, and what the program has a copy of. */
+static void names_of_libc_are_bound_as_its_own(void **state_of_test)
+{
+    static const char *const names[] = {"__libc_single_threaded", "__x86_get_cpuid_feature_leaf", "stdout", "fclose",
+                                        "no_such_function"};
+    (void)state_of_test;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (pt_next_find_of_libc(names[i]) != dlsym(RTLD_DEFAULT, names[i]))
+            fail_msg("%s: %p, dlsym: %p", names[i], pt_next_find_of_libc(names[i]), dlsym(RTLD_DEFAULT, names[i]));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(functions_are_those_of_dlsym),
-                                       cmocka_unit_test(data_is_no_function),
-                                       cmocka_unit_test(versions_are_those_of_dlvsym)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_are_those_of_dlsym), cmocka_unit_test(data_is_no_function),
+        cmocka_unit_test(versions_are_those_of_dlvsym), cmocka_unit_test(names_of_libc_are_bound_as_its_own)};
     return cmocka_run_group_tests(tests, 0, 0);
 }

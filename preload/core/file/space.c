@@ -16,15 +16,13 @@
 
 #include "core/kill_point.h"
 #include "core/private.h"
+#include "core/real/next.h"
 #include "core/session.h"
 #include "core/session_page.h"
 #include "core/state.h"
 #include "core/sys.h"
 #include "image_state.h"
 #include "reserve.h"
-
-/* Public in glibc 2.32 and later; 0 = maybe more than one thread. */
-extern char __libc_single_threaded __attribute__((weak));
 
 /* clone() that shares memory but not descriptors; the child runs fn on a stack of its own and exits. rcx and r11 belong
  * to the kernel, so fn and argument wait in callee-saved registers. */
@@ -122,7 +120,7 @@ int pt_private_files(void (*fn)(void *), void *argument)
 
 int pt_private_files_on(char *spare_top, void (*fn)(void *), void *argument)
 {
-    if (&__libc_single_threaded && __libc_single_threaded && !(spare_top && may_hold_locks())) {
+    if (*pt_single_threaded && !(spare_top && may_hold_locks())) {
         fn(argument);
         return 0;
     }

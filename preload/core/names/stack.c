@@ -61,6 +61,11 @@ __attribute__((visibility("hidden"), noreturn)) void abort(void)
         pt_syscall1(SYS_pause, 0);
 }
 
+/* libgcc looks whether it exists, and never calls it: there are threads, and locks are to be taken. It is part of libc
+ * since glibc 2.34 only, under a version that an older ld.so would end the program for. */
+__attribute__((visibility("hidden"))) extern const char pt_there_are_threads __asm__("__pthread_key_create");
+const char pt_there_are_threads = 1;
+
 /* libgcc calls it before the first stack. libc's makes a system call (futex) where nobody waits, too, and ends the
  * program where a filter refuses that. Ours is hidden; what it runs fills a table, and may run twice. */
 __attribute__((visibility("hidden"))) int pthread_once(pthread_once_t *control, void (*routine)(void))

@@ -22,6 +22,9 @@ static pt_u32 state = NOT_PREPARED;
 static pt_u32 n_objects;
 static struct pt_symbol_table objects[MOST_OBJECTS];
 
+static const char threads_may_exist;
+const char *pt_single_threaded = &threads_may_exist;
+
 /* ld.so's list of what it has loaded; musl has none. Not dl_iterate_phdr, which the host may have a version of its own
  * of, and which waits for other threads. */
 #pragma weak _r_debug
@@ -32,6 +35,16 @@ const struct link_map *pt_next_own_map(void)
     while (map && map->l_ld != _DYNAMIC)
         map = map->l_next;
     return map;
+}
+
+const void *pt_next_find_of_libc(const char *name)
+{
+    const pt_symbol *found = 0;
+    struct pt_symbol_table table = {0};
+    for (const struct link_map *map = pt_next_own_map() ? _r_debug.r_map : 0; map && !found; map = map->l_next)
+        if (pt_symbol_table_read(&table, map->l_addr, map->l_ld) == 0)
+            found = pt_symbol_find(&table, name, 0);
+    return found && found->st_value ? (const void *)(table.base + found->st_value) : 0;
 }
 
 /* How many objects there are; 0 = not all can be read. */
@@ -50,6 +63,9 @@ static pt_u32 read_objects(void)
 int pt_next_prepare(void)
 {
     if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == NOT_PREPARED) {
+        const char *flag = pt_next_find_of_libc("__libc_single_threaded");
+        if (flag)
+            __atomic_store_n(&pt_single_threaded, flag, __ATOMIC_RELAXED);
         __atomic_store_n(&n_objects, read_objects(), __ATOMIC_RELEASE);
         __atomic_store_n(&state, pt_next_find("__libc_start_main", 0) ? USABLE : UNUSABLE, __ATOMIC_RELEASE);
     }

@@ -21,6 +21,13 @@ const struct link_map *pt_next_own_map(void);
  * later than libc, or one of them has no hash table of the GNU form; then ask dlsym. */
 int pt_next_prepare(void);
 
+/* What a reference of libc's own to this name is bound to, a function or a variable: of the program, where that has one
+ * (linkers copy variables into it), else of libc. NULL = there is none, or we are in another namespace. Constructor. */
+const void *pt_next_find_of_libc(const char *name);
+
+/* libc's own flag: true = no other thread exists. Before glibc 2.32, and until the process starts, a 0. */
+extern const char *pt_single_threaded __attribute__((visibility("hidden")));
+
 /* The address of a function, or NULL where none of these objects has it. version: NULL = the default one. */
 void *pt_next_find(const char *name, const char *version);
 

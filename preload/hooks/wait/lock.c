@@ -13,6 +13,7 @@
 #include <threads.h>
 
 #include "core/real/may_be_missing.h"
+#include "core/real/next.h"
 #include "lock.h"
 
 /* glibc's bits in a mutex's __kind. */
@@ -35,11 +36,6 @@ PT_REAL_VERSION(int, own_mutex_trylock, "__pthread_mutex_trylock", "GLIBC_2.2.5"
 PT_REAL_VERSION(int, own_tryrdlock, "__pthread_rwlock_tryrdlock", "GLIBC_2.2.5", (pthread_rwlock_t * lock), (lock))
 PT_REAL_VERSION(int, own_trywrlock, "__pthread_rwlock_trywrlock", "GLIBC_2.2.5", (pthread_rwlock_t * lock), (lock))
 
-/* glibc 2.32 */
-extern char __libc_single_threaded __attribute__((weak));
-static const char threads_may_exist;
-static const char *single_threaded = &threads_may_exist;
-
 /* What a lock looked like before the wait. */
 struct seen {
     pt_i32 tag;
@@ -56,7 +52,7 @@ PT_ALWAYS_INLINE pt_u32 lock_word(const pthread_mutex_t *mutex, pt_u32 bits)
  * try function with one. */
 PT_ALWAYS_INLINE int is_alone(const pthread_mutex_t *mutex)
 {
-    return *single_threaded && !(mutex->__data.__kind & KIND_SHARED);
+    return *pt_single_threaded && !(mutex->__data.__kind & KIND_SHARED);
 }
 
 /* These are only read, never tried: libc's try function leaves a robust mutex that is not recoverable locked for
@@ -227,8 +223,6 @@ static int is_libc_next(void)
 /* After the core's constructor (101). */
 __attribute__((constructor(102))) static void start_locks(void)
 {
-    if (&__libc_single_threaded)
-        single_threaded = &__libc_single_threaded;
     if (pt_switches.locks && !is_libc_next())
         pt_switches.locks = PT_LOCKS_TIME;
     PT_RESOLVE_LATER(pthread_mutex_lock), PT_RESOLVE_LATER(__pthread_mutex_lock);
