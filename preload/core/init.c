@@ -5,6 +5,7 @@
  * Runs once per process image, before main, in one thread. Any trouble leaves the switches at zero: a pass-through.
  * There is no destructor: frees and writes come until the very end, and nothing needs to be done then.
  */
+#include <cpuid.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -41,23 +42,29 @@ extern const char *gnu_get_libc_version(void) __attribute__((weak));
 /* Without one the counter is in nanoseconds: a time of 52 bits of them would be over after 52 days. */
 #define MONOTONIC_SHIFT 4
 
+typedef const struct cpuid_feature *ask_leaf(unsigned);
+
 /* As x86_cpu_present says it, which cannot be asked: an older libc ends a program that names its function. */
-static int has_processor(pt_u32 feature)
+static int is_present(ask_leaf *leaf_of, pt_u32 feature)
 {
     enum { BITS = 32, REGISTERS = 4 };
-    typedef const struct cpuid_feature *ask_leaf(unsigned);
-    static ask_leaf *leaf_of;
-    if (!leaf_of)
-        leaf_of = (ask_leaf *)(pt_u64)pt_next_find_of_libc("__x86_get_cpuid_feature_leaf");
-    const struct cpuid_feature *leaf = leaf_of ? leaf_of(feature / (BITS * REGISTERS)) : 0;
+    const struct cpuid_feature *leaf = leaf_of(feature / (BITS * REGISTERS));
     return leaf && leaf->cpuid_array[feature / BITS % REGISTERS] >> feature % BITS & 1;
 }
 
-/* ld.so has asked cpuid already; asking again costs a VM exit each time. */
+/* ld.so has asked cpuid already, and tells since glibc 2.33; asking again costs a VM exit each time. */
 static void look_at_machine(void)
 {
-    pt_crc_in_hardware = has_processor(x86_cpu_SSE4_2);
-    pt_switches.tsc = has_processor(x86_cpu_INVARIANT_TSC) ? PT_TSC_FREE : PT_TSC_NONE;
+    enum { POWER_LEAF = 0x80000007u, INVARIANT_TSC = 1 << 8 };
+    ask_leaf *leaf_of = (ask_leaf *)(pt_u64)pt_next_find_of_libc("__x86_get_cpuid_feature_leaf");
+    unsigned eax, ebx, ecx = 0, of_power = 0, unused;
+    if (!leaf_of) {
+        __get_cpuid(1, &eax, &ebx, &ecx, &unused);
+        __get_cpuid(POWER_LEAF, &eax, &ebx, &unused, &of_power);
+    }
+    const int has_tsc = leaf_of ? is_present(leaf_of, x86_cpu_INVARIANT_TSC) : (of_power & INVARIANT_TSC) != 0;
+    pt_crc_in_hardware = leaf_of ? is_present(leaf_of, x86_cpu_SSE4_2) : (ecx & bit_SSE4_2) != 0;
+    pt_switches.tsc = has_tsc ? PT_TSC_FREE : PT_TSC_NONE;
     pt_switches.clock_shift = pt_switches.tsc ? TSC_SHIFT : MONOTONIC_SHIFT;
     int tsc_mode = 0;
     if (pt_syscall2(SYS_prctl, PR_GET_TSC, &tsc_mode) == 0 && tsc_mode == PR_TSC_SIGSEGV)
