@@ -35,6 +35,13 @@ class Install(unittest.TestCase):
                              capture_output=True, text=True, check=False)
         self.assertEqual((ran.returncode, ran.stdout), (0, "hi\n"), ran.stderr)
 
+    def test_others_may_enter_the_folders(self):
+        """An administrator with the umask 077: files were readable, but nobody else came to them."""
+        prefix = self.folder / "by_root"
+        subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], check=True, capture_output=True, umask=0o077)
+        closed = [str(path) for path in [prefix, *prefix.rglob("*")] if path.stat().st_mode & 0o044 != 0o044 or path.is_dir() and path.stat().st_mode & 0o055 != 0o055]
+        self.assertEqual(closed, [])
+
     def test_the_license_comes_along(self):
         self.assertIn("MIT License", (self.prefix / "share" / "doc" / "proftrace" / "LICENSE").read_text(encoding="utf-8"))
 

@@ -98,8 +98,9 @@ class Debian(Installed):
         build = self.folder / "build"
         play("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-C", ROOT / "scripts/cmake/release.cmake", "-DPROFTRACE_TESTS=OFF")
         play("ninja", "-C", build)
-        play("cpack", "-G", "DEB", "-B", self.folder, cwd=build)
+        play("cpack", "-G", "DEB", "-B", self.folder, cwd=build, umask=0o077)
         package = next(self.folder.glob("*.deb"))
+        self.assertNotIn("drwx------", play("dpkg-deb", "--contents", package))
         self.assertRegex(play("dpkg-deb", "--field", package, "Depends"), r"libc6 .*libdw1")
         play("dpkg", "-i", package)
         try:
