@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"])
 
 
@@ -58,6 +59,15 @@ class Install(unittest.TestCase):
             environment = dict(os.environ, MANPATH=str(self.prefix / "share" / "man"), MANPAGER="cat")
             shown = subprocess.run(["man", "proftrace-run"], env=environment, capture_output=True, text=True, check=True).stdout
             self.assertIn("trace a command", shown)
+
+    def test_the_manual_is_made_in_a_folder_of_any_name(self):
+        if not shutil.which("scdoc"):
+            self.skipTest("no scdoc")
+        build = self.folder / "a b&c'd"
+        subprocess.run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DPROFTRACE_TESTS=OFF"], check=True, capture_output=True)
+        made = subprocess.run(["ninja", "-C", build, "manual"], capture_output=True, text=True, check=False)
+        self.assertEqual(made.returncode, 0, made.stdout)
+        self.assertIn(".TH", (build / "docs" / "proftrace.1").read_text(encoding="utf-8"))
 
     def test_the_public_header_is_installed(self):
         header = self.prefix / "include" / "proftrace" / "proftrace.h"
