@@ -69,6 +69,17 @@ class Install(unittest.TestCase):
         self.assertEqual(made.returncode, 0, made.stdout)
         self.assertIn(".TH", (build / "docs" / "proftrace.1").read_text(encoding="utf-8"))
 
+    def test_where_it_cannot_be_built_it_says_so(self):
+        """Another processor or libc: all that one saw were errors of the compiler in our sources."""
+        machines = {"x86-64": ["-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64"]}
+        if shutil.which("musl-gcc"):
+            machines["glibc 2.35"] = ["-DCMAKE_C_COMPILER=musl-gcc"]
+        for name, options in machines.items():
+            done = subprocess.run(["cmake", "-S", ROOT, "-B", self.folder / name, "-G", "Ninja", "-DPROFTRACE_TESTS=OFF", *options],
+                                  capture_output=True, text=True, check=False)
+            self.assertNotEqual(done.returncode, 0, done.stdout)
+            self.assertIn(name, done.stderr)
+
     def test_the_public_header_is_installed(self):
         header = self.prefix / "include" / "proftrace" / "proftrace.h"
         self.assertTrue(header.exists())
