@@ -37,6 +37,20 @@ class Doctor(LauncherCase):
         self.assertIn("static", self.checks("--", program)["command"]["detail"])
         self.assertEqual(self.checks("no-such-command")["command"]["status"], "fail")
 
+    def test_no_program_to_try_the_library_on(self):
+        """Where `true` is a static busybox, or lies elsewhere (NixOS), it said that the library does not work."""
+        bin_folder = os.path.join(self.folder, "bin")
+        os.mkdir(bin_folder)
+        self.compile("int main(void){return 0;}", "-static", name="bin/true")
+        for path, reason in (bin_folder, "static"), (self.folder, "no such command"):
+            check = self.checks(environment={"PATH": path})["library"]
+            self.assertEqual(check["status"], "warn", check)
+            self.assertIn("could not be tried", check["detail"])
+            self.assertIn(reason, check["detail"])
+        os.remove(os.path.join(bin_folder, "true"))
+        os.symlink("/bin/true", os.path.join(bin_folder, "true"))
+        self.assertEqual(self.checks(environment={"PATH": bin_folder})["library"]["status"], "ok")
+
     def test_switched_off(self):
         for name, values in (("PROFTRACE_DISABLE", ("1", "yes", "on", "True")), ("ENABLE_PROFILING", ("false", "0", "off", "no"))):
             for value in values:

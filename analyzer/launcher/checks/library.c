@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * checks/library.c - Owns: one trial run of /bin/true under the library. Threads: main only. Never: leaves its scratch
+ * checks/library.c - Owns: one trial run of `true` under the library. Threads: main only. Never: leaves its scratch
  * directory.
  */
 #include "library.h"
@@ -22,9 +22,10 @@
 #include "launcher/environment.h"
 #include "launcher/library.h"
 #include "launcher/session_dir.h"
+#include "launcher/target.h"
 #include "util/auto.h"
 
-#define TRIAL_PROGRAM "/bin/true"
+#define TRIAL_PROGRAM "true"
 #define TRIAL_LIMIT_MS 10000
 
 extern char **environ;
@@ -47,10 +48,9 @@ static int remove_directory(const char *path)
 
 /* Runs the program with its stderr in a pipe, of which the first line is kept. Returns the wait status, -1 = it hung.
  */
-static int run_trial(char **environment, char *complaint, size_t size)
+static int run_trial(char *program, char **environment, char *complaint, size_t size)
 {
     int ends[2];
-    static char program[] = TRIAL_PROGRAM;
     char *argv[] = {program, NULL};
     *complaint = 0;
     if (pipe2(ends, O_CLOEXEC) < 0)
@@ -89,10 +89,23 @@ static int make_scratch(struct pt_session_dir *ret_dir, struct pt_error *err)
     return -1;
 }
 
+/* Some systems have none that the library can be loaded into: a static busybox, or no such program at all. */
+static int find_trial(struct pt_target *ret_program, struct pt_error *err)
+{
+    if (pt_target_inspect(TRIAL_PROGRAM, NULL, ret_program, err) < 0)
+        return -1;
+    return ret_program->traced ? 0 : pt_fail(err, "%s is %s", ret_program->path, ret_program->reason);
+}
+
 static void try_library(struct pt_doctor_check *check, const char *library)
 {
     struct pt_error err = {0};
     struct pt_session_dir dir;
+    struct pt_target program;
+    if (find_trial(&program, &err) < 0) {
+        pt_doctor_detail(check, PT_DOCTOR_WARN, "could not be tried: no program to try it on: %s", err.text);
+        return;
+    }
     if (make_scratch(&dir, &err) < 0) {
         pt_doctor_detail(check, PT_DOCTOR_WARN, "could not be tried: %s", err.text);
         return;
@@ -100,14 +113,14 @@ static void try_library(struct pt_doctor_check *check, const char *library)
     const struct pt_environment_request request = {.library = library, .session = dir.path};
     PT_AUTO(pt_environment_freep) char **environment = pt_environment_make(environ, &request, &err);
     char complaint[300];
-    const int status = environment ? run_trial(environment, complaint, sizeof complaint) : -1;
+    const int status = environment ? run_trial(program.path, environment, complaint, sizeof complaint) : -1;
     const int traces = remove_directory(dir.path);
     pt_session_dir_close(&dir);
     if (status != 0 || complaint[0])
-        pt_doctor_detail(check, PT_DOCTOR_FAIL, TRIAL_PROGRAM " does not run as before under it%s%s",
+        pt_doctor_detail(check, PT_DOCTOR_FAIL, "%s does not run as before under it%s%s", program.path,
                          complaint[0] ? ": " : "", complaint);
     else if (!traces)
-        pt_doctor_detail(check, PT_DOCTOR_FAIL, "it loads into " TRIAL_PROGRAM " but writes no trace");
+        pt_doctor_detail(check, PT_DOCTOR_FAIL, "it loads into %s but writes no trace", program.path);
     else
         pt_doctor_detail(check, PT_DOCTOR_OK, "%s loads and writes a trace", library);
 }
