@@ -13,8 +13,9 @@
 #include "proftrace/limits.h"
 #include "util/auto.h"
 
-/* Seen from the directory of the executable: the build folder, then what CMAKE_INSTALL_LIBDIR may be. */
-static const char *const places[] = {".", "../lib", "../lib/x86_64-linux-gnu", "../lib64", NULL};
+/* Seen from the directory of the executable: the build folder, what CMAKE_INSTALL_LIBDIR may be, a wheel's. */
+static const char *const places[] = {".", "../lib", "../lib/x86_64-linux-gnu", "../lib64", "../share/proftrace/lib",
+                                     NULL};
 
 static int executable_directory(char *directory, size_t size, struct pt_error *err)
 {

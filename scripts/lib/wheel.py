@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """wheel.py BUILD STAGE OUT - put an installed tree (bin, lib, share) into a wheel. The same tree gives the same bytes.
 
-Programs become scripts of the environment as they are, so that `proftrace` starts no Python; what they look for in ../lib lies there, too
+Programs become scripts of the environment as they are, so that `proftrace` starts no Python; what they look for in ../share/proftrace/lib lies there, too
 (the data scheme). Licences of all that is linked in are in the wheel: what that is, the link commands of BUILD say."""
 import base64
 import hashlib
@@ -72,6 +72,8 @@ def place_of(path, number):
     data = f"proftrace-{number}.data"
     if path.parts[0] == "bin":
         return f"{data}/scripts/{path.name}"
+    if path.name == "libproftrace.so":  # `pip install --target` leaves out what is data below lib
+        return f"{data}/data/share/proftrace/lib/{path.name}"
     python = ("share", "proftrace", "python")
     if path.parts[:3] == python:
         return "/".join(path.parts[3:])

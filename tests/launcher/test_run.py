@@ -241,7 +241,7 @@ class Usage(LauncherCase):
         self.assert_refused(done, "libproftrace.so")
 
     def test_library_in_the_prefix(self):
-        for place in ("lib", "lib/x86_64-linux-gnu"):
+        for place in ("lib", "lib/x86_64-linux-gnu", "share/proftrace/lib"):
             prefix = os.path.join(self.folder, place.replace("/", "-"))
             os.makedirs(os.path.join(prefix, "bin"))
             os.makedirs(os.path.join(prefix, place))

@@ -68,6 +68,14 @@ class Traced(unittest.TestCase):
         kinds = [event["event"] for event in run.events() if "event" in event]
         self.assertEqual((kinds.count("step"), kinds.count("epoch"), kinds.count("mark"), kinds.count("counter")), (10, 2, 1, 10))
 
+    def test_the_command_beside_the_package(self):
+        """As `pip install --target` puts them: it was looked for beside the interpreter, and not found."""
+        shutil.copytree(PACKAGE / "proftrace", self.folder / "proftrace")
+        (self.folder / "bin").mkdir()
+        os.symlink("/bin/true", self.folder / "bin/proftrace")
+        said = play(sys.executable, "-c", "from proftrace import command; print(command.find())", PYTHONPATH=str(self.folder), PROFTRACE_COMMAND="")
+        self.assertEqual(said.strip(), str(self.folder / "bin/proftrace"))
+
     def test_ranges_within_themselves(self):
         """Each is a call; their time is that of the outermost. However deep they nest, none is left out."""
         program = ("import proftrace\n"

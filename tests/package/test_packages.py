@@ -63,11 +63,20 @@ class Wheel(Installed):
         play(pip, "uninstall", "-q", "-y", "proftrace")
         after = {path for path in (self.folder / "venv").rglob("*") if "__pycache__" not in path.parts and not path.is_dir()}
         self.assertEqual(after - before, set())
+        self.check_target(pip, programs / "python", built[0])
+
+    def check_target(self, pip, python, wheel):
+        """Into a folder, as for a job or a function in a cloud."""
+        target = self.folder / "target"
+        play(pip, "install", "-q", "--no-index", "--target", target, wheel)
+        self.use(target / "bin/proftrace", "env", f"PYTHONPATH={target}", python)
+        said = play("env", f"PYTHONPATH={target}", python, "-c", "from proftrace import command; print(command.find())")
+        self.assertEqual(said.strip(), str(target / "bin/proftrace"))
 
     def check_contents(self, wheel):
         with zipfile.ZipFile(wheel) as archive:
             names = archive.namelist()
-            for end in "/licenses/LICENSE", "/licenses/LINKED.txt", "/licenses/libdw-dev.txt", "/licenses/ziglang.txt", "proftrace/py.typed", ".data/data/lib/libproftrace.so":
+            for end in "/licenses/LICENSE", "/licenses/LINKED.txt", "/licenses/libdw-dev.txt", "/licenses/ziglang.txt", "proftrace/py.typed", ".data/data/share/proftrace/lib/libproftrace.so":
                 self.assertTrue(any(name.endswith(end) for name in names), end)
             for name in names:
                 if name.endswith(("scripts/proftrace", "lib/libproftrace.so")):
@@ -75,7 +84,7 @@ class Wheel(Installed):
                     versions = play("objdump", "-T", self.folder / name)
                     newest = max(tuple(map(int, word.strip("()").partition("GLIBC_")[2].split("."))) for word in versions.split() if "GLIBC_2" in word)
                     self.assertLessEqual(newest, (2, 28), name)
-            library = next(self.folder.rglob("data/lib/libproftrace.so"))
+            library = next(self.folder.rglob("data/share/proftrace/lib/libproftrace.so"))
         self.assertEqual(self.exports(library), self.exports(BUILD / "libproftrace.so"))
         for name in "malloc", "calloc", "free":  # they are called on any stack and align none: a vector kept there would kill the host
             code = play("objdump", "-d", f"--disassemble={name}", library)

@@ -29,6 +29,7 @@ def _candidates() -> List[Optional[str]]:
     return [
         os.environ.get("PROFTRACE_COMMAND"),
         os.path.join(here, "bin", "proftrace"),
+        os.path.join(here, "..", "bin", "proftrace"),  # of a wheel that `pip install --target` has put here
         os.path.join(os.path.dirname(sys.executable), "proftrace"),  # of a wheel in this environment
         os.path.join(here, "..", "..", "..", "..", "bin", "proftrace"),  # PREFIX/share/proftrace/python, as CMake installs
         shutil.which("proftrace"),
