@@ -80,6 +80,24 @@ class Install(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0, done.stdout)
             self.assertIn(name, done.stderr)
 
+    def test_a_package_without_what_it_needs_is_not_made(self):
+        """Without dpkg-dev: a package was made that could be installed where it could not run."""
+        cpack = os.path.realpath(shutil.which("cpack", path="/usr/bin:/usr/local/bin") or "")
+        if not os.path.isfile(cpack):
+            self.skipTest("no cpack")
+        tools = self.folder / "tools"
+        tools.mkdir()
+        for name in "cmake", "dpkg", "dpkg-deb", "file", "sh", "strip", "tar", "uname":
+            if shutil.which(name):
+                os.symlink(shutil.which(name), tools / name)
+        done = subprocess.run([cpack, "-G", "DEB", "-D", "CMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF",  # or it looks in /usr/bin, too
+                               "--config", BUILD / "CPackConfig.cmake", "-B", self.folder / "package"], cwd=self.folder,
+                              env={**os.environ, "PATH": str(tools)}, capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assertIn("dpkg-shlibdeps is not on PATH", done.stderr)
+        self.assertIn("dpkg-dev", done.stderr)
+        self.assertEqual(list((self.folder / "package").glob("*.deb")), [])
+
     def test_the_public_header_is_installed(self):
         header = self.prefix / "include" / "proftrace" / "proftrace.h"
         self.assertTrue(header.exists())
