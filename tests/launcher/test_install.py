@@ -30,6 +30,17 @@ class Install(unittest.TestCase):
                               check=True)
         self.assertGreater(json.loads(info.stdout)["events"]["recorded"], 0)
 
+    def test_where_the_bare_name_is_not_enough_it_is_said(self):
+        """As in /usr/local/lib64 of Fedora, into which ld.so does not look."""
+        for known, is_said in ("libc.so.6 (libc6,x86-64) => /lib64/libc.so.6", True), ("libproftrace.so (libc6,x86-64) => /usr/nowhere/lib64/libproftrace.so", False):
+            stub = self.folder / "ldconfig"
+            stub.write_text(f'#!/bin/sh\n[ "$1" = -p ] && echo "\t{known}"\n')
+            stub.chmod(0o755)
+            script = ROOT / "scripts/cmake/packaging/tell_loader.cmake"
+            done = subprocess.run(["cmake", "-DCMAKE_INSTALL_PREFIX=/usr/nowhere", "-Dproftrace_library_folder=lib64", "-P", script], capture_output=True,
+                                  env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "DESTDIR": ""}, text=True, check=True)
+            self.assertEqual("LD_PRELOAD=/usr/nowhere/lib64/libproftrace.so" in done.stdout, is_said, done.stdout)
+
     def test_the_command_finds_its_library(self):
         environment = dict(os.environ, PROFTRACE_DIR=str(self.folder / "data"))
         ran = subprocess.run([self.prefix / "bin" / "proftrace", "run", "--", "/bin/echo", "hi"], env=environment,
