@@ -7,12 +7,14 @@
 #include <pthread.h>
 
 static volatile int is_held;
+static volatile pid_t waiter; /* who is about to flush */
 
 static void *hold(void *unused)
 {
     flockfile(stderr);
     is_held = 1;
-    usleep(200000);
+    while (!is_asleep(waiter))
+        usleep(500);
     funlockfile(stderr);
     return unused;
 }
@@ -25,6 +27,7 @@ int main(void)
     MUST(pthread_create(&thread, NULL, hold, NULL) == 0);
     while (!is_held)
         ;
+    waiter = gettid();
     MUST(fflush(stderr) == 0);
     pthread_join(thread, NULL);
     trace_must("stdio_flush", "==", 2); /* and that of this line */

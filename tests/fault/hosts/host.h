@@ -59,6 +59,23 @@ static inline int wait_for(pid_t pid)
     return status;
 }
 
+/* A thread of this process sleeps, or is over: on a busy machine no pause is long enough for that. Not before it is set
+ * (0). */
+static inline int is_asleep(pid_t tid)
+{
+    char path[64], text[128] = "";
+    if (!tid)
+        return 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 1;
+    const ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    const char *state = n > 0 ? strrchr(text, ')') : NULL;
+    return !state || state[2] == 'S';
+}
+
 static inline int null_writes(long calls)
 {
     const int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);

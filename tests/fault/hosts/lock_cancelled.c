@@ -105,27 +105,13 @@ static void *in_mutex(void *unused)
     return unused;
 }
 
-/* It sleeps, or is over: on a busy machine no pause is long enough for that. */
-static int is_waiting(pid_t tid)
-{
-    char path[64], text[128] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return tid != 0;
-    const ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    const char *state = n > 0 ? strrchr(text, ')') : NULL;
-    return !state || state[2] == 'S';
-}
-
 static void cancel_in(void *(*routine)(void *), void *argument)
 {
     pthread_t thread;
     void *result = NULL;
     waiter = 0;
     pthread_create(&thread, NULL, routine, argument);
-    while (!waiter || !is_waiting(waiter))
+    while (!is_asleep(waiter))
         usleep(500);
     pthread_cancel(thread);
     if (routine == in_mutex) {
@@ -188,7 +174,9 @@ static void *release_later(void *unused)
 {
     pthread_mutex_lock(&held);
     reached = 1;
-    usleep(50000);
+    while (!is_asleep(waiter))
+        usleep(500);
+    usleep(50000); /* handlers run meanwhile */
     pthread_mutex_unlock(&held);
     return unused;
 }
@@ -202,12 +190,14 @@ static void interruptions(void)
     sigemptyset(&alarm_only);
     sigaddset(&alarm_only, SIGALRM);
     reached = 0;
+    waiter = 0;
     pthread_sigmask(SIG_BLOCK, &alarm_only, NULL);
     pthread_create(&thread, NULL, release_later, NULL);
     pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
     while (!*(volatile int *)&reached)
         usleep(100);
     setitimer(ITIMER_REAL, &often, NULL);
+    waiter = gettid();
     MUST(pthread_mutex_lock(&held) == 0);
     MUST(sem_wait(&semaphore) == -1 && errno == EINTR);
     setitimer(ITIMER_REAL, &off, NULL);

@@ -27,6 +27,7 @@ static pthread_barrier_t barrier;
 static mtx_t c11_mutex;
 static sem_t semaphore;
 static atomic_int held, owner;
+static _Atomic pid_t waiter; /* who is about to wait */
 static FILE *out;
 
 static long now_ns(void)
@@ -96,6 +97,8 @@ static void *holder(void *argument)
     for (int i = 0; i < ROUNDS; i++) {
         story->hold();
         held = 1;
+        while (!is_asleep(waiter))
+            usleep(500);
         usleep(HOLD_US);
         story->give();
         while (held)
@@ -118,9 +121,11 @@ static void play(const struct story *story)
         while (!held)
             usleep(100);
         const long from = now_ns();
+        waiter = gettid();
         story->wait();
         ns += now_ns() - from;
         story->leave();
+        waiter = 0; /* before the next round, whose first sleep is not this wait */
         held = 0;
     }
     pthread_join(thread, NULL);
