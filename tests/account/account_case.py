@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the time account share: run a command under proftrace and look at its stage."""
 import collections
-import functools
 import json
 import os
 import shutil
@@ -12,6 +11,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from stolen import stolen_s  # noqa: E402,F401
+from thrice import thrice  # noqa: E402,F401
 
 BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", "build"))
 PROFTRACE = os.path.join(BUILD, "proftrace")
@@ -35,19 +35,6 @@ def take(output):
         one.seconds += int(ns) / 1e9
         one.queued += int(queued) / 1e9
     return told
-
-
-def thrice(check):
-    """Witnesses and samples leave chance, and other load of the machine comes between them: what does not hold is measured twice more."""
-    @functools.wraps(check)
-    def repeated(self, *arguments, **named):
-        for _ in range(2):
-            try:
-                return check(self, *arguments, **named)
-            except (AssertionError, KeyError, StopIteration) as why:
-                print(f"{check.__qualname__}: once more: {str(why)[:300]}", file=sys.stderr)
-        return check(self, *arguments, **named)
-    return repeated
 
 
 class AccountCase(unittest.TestCase):

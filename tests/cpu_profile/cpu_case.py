@@ -12,6 +12,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 from stolen import stolen_s  # noqa: E402
+from thrice import best_of_three  # noqa: E402
 
 BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", "build"))
 PROFTRACE = os.path.join(BUILD, "proftrace")
@@ -121,13 +122,7 @@ class CpuCase(unittest.TestCase):
     def best_of_three(self, measure):
         """What others do on the machine, and what a hypervisor takes from it, disturbs a measurement, never improves it: one of
         three has to hold its bounds."""
-        for is_last in (False, False, True):
-            try:
-                return measure()
-            except (AssertionError, unittest.SkipTest) as problem:
-                if is_last:
-                    raise
-                print(f"once more: {str(problem).splitlines()[0]}", end=" ... ")
+        return best_of_three(self, measure, (AssertionError, unittest.SkipTest))
 
     def ask(self, *arguments):
         done = subprocess.run([PROFTRACE, *arguments], env=clean_environment(), capture_output=True, text=True,
