@@ -33,10 +33,16 @@ class LastThread(CpuCase):
     """A process lasts as long as one of its threads does, whichever."""
 
     def test_functions_have_names_after_the_first_thread_has_ended(self):
+        self.best_of_three(self.check_names)
+
+    def check_names(self):
         run, _, _ = self.run_it(self.burn, "left", "1")
         self.assertGreater(self.functions(run)["hot_third"]["total_percent"], 90)
 
     def test_another_thread_calls_exec(self):
+        self.best_of_three(self.check_exec)
+
+    def check_exec(self):
         run, profile, output = self.run_it(self.burn, "exec", "2")
         functions = self.functions(run)
         for name, percent in {**SPLIT, "hot_fifth": 20 + 10}.items():
