@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import time
 import unittest
@@ -32,7 +33,7 @@ class LeftOutput(PipelineCase):
     def test_a_daemon_outlives_proftrace(self):
         """Its output goes on into the log of its stage, a reader of ours does not wait for it, a later stage is not charged."""
         stages = [{"stage": "serve", **sh(DAEMON + " echo early")},
-                  {"stage": "use", **sh("exec sleep 0.5")}]
+                  {"stage": "use", **sh("exec sleep 1")}]
         done = self.pipeline(stages)  # returns when nobody holds our stdout any more
         self.assertEqual((done.code, done.stdout), (0, b"early\n"), done)
         self.assertEqual(len(self.readers()), 1)
@@ -40,7 +41,9 @@ class LeftOutput(PipelineCase):
         self.assertTrue(left)
         self.assertFalse(set(self.readers()) & {entry["pid"] for entry in left}, left)
         self.assertEqual(self.stage("use")["left_running"], [])
-        self.assertEqual(self.record()["stages"][1]["resources"]["processes"]["max"], 1)
+        # In most samples: the daemon would be two in nearly all of them.
+        processes = self.record()["stages"][1]["samples"]["processes"]
+        self.assertEqual(statistics.median_low(processes), 1, processes)
         self.let_go()
         self.assertTrue(wait_until(lambda: not self.processes()), self.processes())
         self.assertEqual(self.read("proftrace.data/latest/logs/serve.log"), b"early\nlate\nlater\n")

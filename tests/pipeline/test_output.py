@@ -207,17 +207,20 @@ class Terminal(PipelineCase):
 
     def test_stopped_and_continued(self):
         # An orphaned group cannot be stopped from its terminal: a shell in between, as in real life.
-        self.configure(seven(build=sh("echo rea''dy; sleep 5; echo woke''up")))
+        self.configure(seven(build=sh("echo rea''dy; sleep 100; echo woke''up")))
         pid, terminal = self.on_terminal(["/bin/bash", "--norc", "-i"], PS1="> ")
         self.addCleanup(os.waitpid, pid, 0)
         self.addCleanup(os.kill, pid, signal.SIGKILL)
         self.read_until(terminal, b"> ")
         os.write(terminal, f"{PROFTRACE} pipeline\n".encode())
         self.assertIn(b"ready\r", self.read_until(terminal, b"ready\r"))
-        wait_until(lambda: False, 1)  # not while sh is in vfork: a parent in vfork cannot stop
+        # Not while sh is in vfork: a parent in vfork cannot stop.
+        self.assertTrue(wait_until(lambda: "sleep 100 " in self.processes().values()), self.processes())
+        sleep = next(one for one, command in self.processes().items() if command == "sleep 100 ")
         os.write(terminal, b"\x1a")
         self.assertIn(b"Stopped", self.read_until(terminal, b"Stopped"))
         os.write(terminal, b"fg\n")
+        os.kill(sleep, signal.SIGTERM)  # taken once it goes on
         self.assertIn(b"wokeup", self.read_until(terminal, b"wokeup"))
         self.read_until(terminal, b"next:")
         os.write(terminal, b"echo code $?\n")

@@ -137,7 +137,7 @@ class Next(PipelineCase):
         self.assertEqual(self.pipeline([{"stage": "a", **polls}, {"stage": "it's b", **polls}]).code, 0)
         command = [PROFTRACE, "report", os.path.join(self.work, LATEST), "--stage", "it's b", "--since", "2s"]
         shown = subprocess.run(command, cwd=self.work, env=self.environment(COLUMNS="300"), stdout=subprocess.PIPE, timeout=60, check=True).stdout.decode()
-        self.assertRegex(shown, r"\n  1  up to \S+ ms \(\d+ % of the run\)  ")
+        self.assertRegex(shown, r"\n  1  up to \S+ m?s \(\d+ % of the run\)  ")
         after = shlex.split(next(line for line in shown.splitlines() if line.startswith("Next ")).partition("--stage")[2])
         self.assertEqual(after[:5], ["it's b", "--since", "2s", "--finding", "1"])
 
