@@ -14,8 +14,9 @@ PROFTRACE = os.path.join(BUILD, "proftrace")
 LIBRARY = os.path.join(BUILD, "libproftrace.so")
 OURS = ("PROFTRACE_", "ENABLE_PROFILING", "PROFILE_OUTPUT_DIR", "LD_PRELOAD")
 
-# A shell that starts tests in the background has them ignore Ctrl-C, and so would every program that they start.
+# A shell that starts tests in the background has them ignore Ctrl-C and Ctrl-\, and so would every program that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 def clean_environment(**more):

@@ -91,8 +91,10 @@ class Sampling(LauncherCase):
         program = self.compile(LEFT, "-O1", "-pthread")
         self.assertEqual(self.run_it(program, options=("--interval", "100")).returncode, 7)
         record = self.record()
-        later = [s for s in record["samples"] if 300e6 < s["t_ns"] < 900e6]
-        self.assertTrue(later)
+        # From the first that has all of it: how soon that is depends on the machine.
+        large_ns = next((s["t_ns"] for s in record["samples"] if (s["rss_bytes"] or 0) > 97 << 20), record["duration_ns"])
+        later = [s for s in record["samples"] if large_ns <= s["t_ns"] < record["duration_ns"] - 200e6]
+        self.assertTrue(later, record["samples"])
         for sample in later:
             self.assertEqual((sample["processes"], sample["threads"]), (1, 1))
             self.assertAlmostEqual(sample["rss_bytes"] / 2**20, 101, delta=4)
@@ -126,10 +128,14 @@ class Sampling(LauncherCase):
             self.assertGreaterEqual(statistics.median(b - a for a, b in zip(at_s, at_s[1:])), 0.09)
 
     def test_short_run_has_no_invented_numbers(self):
-        self.run_it("true")
-        record = self.record()
-        self.assertEqual(record["samples"], [])
-        self.assertIsNone(record["cpu_percent_max"])
+        for _ in range(10):
+            self.run_it("true")
+            record = self.record()
+            if record["duration_ns"] < 90e6:  # else there is a sample at its end, as there should be
+                self.assertEqual(record["samples"], [])
+                self.assertIsNone(record["cpu_percent_max"])
+                return
+        self.skipTest("no run of `true` took less than 90 ms here")
 
     def test_killed_launcher_leaves_what_it_knew(self):
         process = self.start_it("sleep", "2", stderr=-1)

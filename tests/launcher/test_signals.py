@@ -121,12 +121,13 @@ class Signals(LauncherCase):
         self.addCleanup(os.kill, pid, signal.SIGKILL)
         self.addCleanup(os.close, terminal)
         self.read_until(terminal, b"> ")
-        os.write(terminal, f"{PROFTRACE} run --no-report -- sh -c 'echo rea''dy; sleep 2; exit 6'\n".encode())
+        os.write(terminal, f"{PROFTRACE} run --no-report -- sh -c 'echo rea''dy; sleep 100; exit 6'\n".encode())
         self.assertIn(b"ready\r", self.read_until(terminal, b"ready\r"))
-        self.wait_for_command(pid, "sleep")  # not while sh is in vfork: a parent in vfork cannot stop
+        sleep = self.wait_for_command(pid, "sleep")  # not while sh is in vfork: a parent in vfork cannot stop
         os.write(terminal, b"\x1a")
         self.assertIn(b"Stopped", self.read_until(terminal, b"Stopped"))
         os.write(terminal, b"fg\n")
+        os.kill(sleep, signal.SIGTERM)  # taken once it goes on
         self.assertIn(b"next:", self.read_until(terminal, b"next:"))
         os.write(terminal, b"echo code $?\n")
         self.assertIn(b"code 6", self.read_until(terminal, b"code 6"))

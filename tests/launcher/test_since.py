@@ -168,29 +168,30 @@ class Since(LauncherCase):
         self.assertIn('<svg x="0.00%" width="100.00%" y="0" height="146"><title>sleep</title>', page)
 
     def test_of_a_run_that_goes_on(self):
+        """The window is so long that all of it is in each question below, and shorter than the sleep before it."""
         os.mkdir(os.path.join(self.folder, "run"), 0o700)
         environment = clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_SESSION=os.path.join(self.folder, "run"))
-        process = subprocess.Popen([sys.executable, "-c", PROGRAM, "6", "stay"], cwd=self.folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([sys.executable, "-c", PROGRAM, "12", "stay"], cwd=self.folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(self.end, process)
         log = json.loads(process.stdout.readline())
         time.sleep(0.3)  # the event of that line is stored a moment later
-        report = self.report("--since", "4s")
-        self.check_window(log, 4, report)
+        report = self.report("--since", "10s")
+        self.check_window(log, 10, report)
         self.assertEqual(report["stages"][0]["status"], "running")
         self.assertIsNone(report["stages"][0]["cpu_percent_avg"])
-        stats = json.loads(self.proftrace("stats", "run", "--since", "4s", "--json").stdout)
+        stats = json.loads(self.proftrace("stats", "run", "--since", "10s", "--json").stdout)
         rows = {row["call"]: row for row in stats["stages"][0]["calls"]}
-        (thread,) = json.loads(self.proftrace("stats", "run", "--by", "thread", "--since", "4s", "--json").stdout)["stages"][0]["threads"]
+        (thread,) = json.loads(self.proftrace("stats", "run", "--by", "thread", "--since", "10s", "--json").stdout)["stages"][0]["threads"]
         self.assertEqual([thread["allocs"], thread["alloc_bytes"], thread["frees"]], [None] * 3)
         self.assertIn("not known of a window", thread["allocs_reason"])
         self.assertEqual(rows["write"]["calls"], log["writes"] + 1)
-        sizes = json.loads(self.proftrace("stats", "run", "--by", "size", "--since", "4s", "--json").stdout)["stages"][0]
+        sizes = json.loads(self.proftrace("stats", "run", "--by", "size", "--since", "10s", "--json").stdout)["stages"][0]
         self.assertIsNone(sizes["heap_sizes"])
         self.assertIn("not known of a window", sizes["heap_sizes_reason"])
-        self.assertIn(b"not known of a window", self.proftrace("stats", "run", "--by", "size", "--since", "4s").stdout)
-        shown = self.proftrace("report", "run", "--since", "4s").stdout.decode()
-        self.assertRegex(" ".join(shown.split()), r"\AA window, the last 4\.00 s, from \S+ s after its start on\.")
+        self.assertIn(b"not known of a window", self.proftrace("stats", "run", "--by", "size", "--since", "10s").stdout)
+        shown = self.proftrace("report", "run", "--since", "10s").stdout.decode()
+        self.assertRegex(" ".join(shown.split()), r"\AA window, the last 10\.0 s, from \S+ s after its start on\.")
 
     def rules(self, *options):
         return [finding["rule"] for finding in self.report(*options)["findings"]]

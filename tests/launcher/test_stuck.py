@@ -237,7 +237,7 @@ while True: time.sleep(0.05) if os.waitpid(-1, os.WNOHANG)[0] == 0 else os._exit
 
     def test_an_old_look_says_nothing_of_a_later_end(self):
         """It paused, was looked at, went on, and ended by a SIGQUIT of its own: not where it had paused."""
-        self.write_program("import os, signal, time\ndef rest(): time.sleep(2.5)\nrest()\nos.kill(os.getpid(), signal.SIGQUIT)\n")
+        self.write_program("import os, signal, time\ndef rest(): time.sleep(4)\nrest()\nos.kill(os.getpid(), signal.SIGQUIT)\n")
         done = self.run_command("run", "--stall", "1", "-o", "run", "--", "sh", "-c", f"ulimit -c 0; exec {sys.executable} program.py")
         self.assertIn("nothing has moved", done.stderr)
         self.assertEqual(self.report("run")["stages"][0]["reason"], "signal 3 (SIGQUIT)")
@@ -314,7 +314,7 @@ for i in range(12):
         """Without --log we do not see what it writes; what lives and ends between two samples is in none."""
         for program in ("import os, time\nfor i in range(12): os.write(1, b'x'); time.sleep(0.25)",
                         "import time\nfor i in range(12): print('x', flush=True); time.sleep(0.25)",
-                        "import subprocess, time\nfor i in range(5): subprocess.run(['/bin/true']); time.sleep(0.7)"):
+                        "import subprocess, time\nfor i in range(9): subprocess.run(['/bin/true']); time.sleep(0.4)"):
             self.write_program(program)
             with self.subTest(program):
                 shutil.rmtree(self.path("run"), ignore_errors=True)
@@ -344,7 +344,7 @@ time.sleep(30)
         self.assertFalse(os.path.exists(self.path("run/stacks.txt")))
 
     def test_quiet(self):
-        done = self.run_command("run", "--stall", "1", "-o", "run", "--", "sleep", "2.5", PROFTRACE_QUIET="1")
+        done = self.run_command("run", "--stall", "1", "-o", "run", "--", "sleep", "4", PROFTRACE_QUIET="1")
         self.assertEqual(done.stderr, "")
         self.assertIn("process", self.stacks(self.path("run")))
 

@@ -96,6 +96,18 @@ class Top(LauncherCase):
         found = json.loads(done.stdout)
         return found, {process["pid"]: process for process in found["processes"]}
 
+    def wait_for_rest(self, top):
+        """Until it has looked for the first time: then it sleeps, and does nothing else."""
+        def switches():
+            with open(f"/proc/{top.pid}/status", encoding="ascii") as file:
+                return [line for line in file if line.startswith(("State:\tS", "voluntary_ctxt_switches"))]
+
+        def rests():
+            before = switches()
+            time.sleep(0.05)
+            return len(before) == 2 and before == switches()
+        self.wait_for(rests)
+
     def check_totals(self, of_top):
         report = json.loads(self.proftrace("report", "run", "--format", "json").stdout)
         for process in report["processes"]:
@@ -190,13 +202,13 @@ class Top(LauncherCase):
     def test_a_window_is_that_of_report_since(self):
         process = self.start(ON_DEMAND)
         time.sleep(4)
-        top = subprocess.Popen([PROFTRACE, "top", "run", "--json", "-i", "2s"], cwd=self.folder, env=clean_environment(), stdout=subprocess.PIPE)
+        top = subprocess.Popen([PROFTRACE, "top", "run", "--json", "-i", "4s"], cwd=self.folder, env=clean_environment(), stdout=subprocess.PIPE)
         self.addCleanup(top.stdout.close)
-        time.sleep(0.7)  # it has looked for the first time
+        self.wait_for_rest(top)
         process.send_signal(signal.SIGUSR1)
         found = json.loads(top.communicate(timeout=60)[0])
         (row,) = found["processes"]
-        report = json.loads(self.proftrace("report", "run", "--since", "3.5s", "--format", "json").stdout)
+        report = json.loads(self.proftrace("report", "run", "--since", "7s", "--format", "json").stdout)
         io, calls = report["processes"][0]["io"], {row["call"]: row for row in report["stages"][0]["calls"]}
         self.assertEqual((io["read"]["bytes"], io["write"]["bytes"]), (2000, 360))
         window_s = found["window_s"]
@@ -270,13 +282,14 @@ class Top(LauncherCase):
         self.addCleanup(untraced.stdout.close)
         self.addCleanup(self.end, untraced)
         self.assertEqual(untraced.stdout.readline(), b"ready\n")
-        top = subprocess.Popen([PROFTRACE, "top", "run", "--json", "-i", "1s"], cwd=self.folder, env=clean_environment(), stdout=subprocess.PIPE)
+        top = subprocess.Popen([PROFTRACE, "top", "run", "--json", "-i", "4s"], cwd=self.folder, env=clean_environment(), stdout=subprocess.PIPE)
         self.addCleanup(top.stdout.close)
-        time.sleep(0.4)  # it has looked for the first time
+        self.wait_for_rest(top)
         with open(go, "w", encoding="ascii"):
             pass
-        rows = {row["pid"]: row for row in json.loads(top.communicate(timeout=60)[0])["processes"]}
-        self.assertLess(rows[process.pid]["cpu_percent"], 100)
+        found = json.loads(top.communicate(timeout=60)[0])
+        rows = {row["pid"]: row for row in found["processes"]}
+        self.assertLess(rows[process.pid]["cpu_percent"] / 100 * found["window_s"], 1, "it used 2 s before, and the start of Python since")
         self.assertEqual((rows[untraced.pid]["cpu_percent"], rows[untraced.pid]["cpu_percent_reason"]), (None, "it was not traced at the look before"))
 
     def test_steps_of_ranks(self):
@@ -303,15 +316,20 @@ class Top(LauncherCase):
 
     def on_terminal(self, *options, rows=12, columns=90):
         """(pid, terminal, how it was before): `top` with a terminal of its own, of which this is the other end."""
+        gate, opener = os.pipe()
         pid, terminal = pty.fork()
         if pid == 0:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it
-            time.sleep(0.2)
+            os.close(opener)
+            os.read(gate, 1)  # until the terminal is as it should be, and was looked at
             os.chdir(self.folder)
             os.execve(PROFTRACE, [PROFTRACE, "top", "run", "-i", "200ms", *options], clean_environment(TERM="xterm"))
         self.addCleanup(os.close, terminal)
         self.resize(terminal, rows, columns)
-        return pid, terminal, termios.tcgetattr(terminal)
+        before = termios.tcgetattr(terminal)
+        os.close(gate)
+        os.close(opener)
+        return pid, terminal, before
 
     def resize(self, terminal, rows, columns):
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
