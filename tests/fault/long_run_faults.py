@@ -93,7 +93,8 @@ class LongRunFaults(FaultCase):
                 if not at_start:
                     wait_until(lambda: any(returned[READ] for _, returned in self.counted() or ()))
                 time.sleep(delay)
-                with contextlib.suppress(ProcessLookupError):  # it may have killed itself
+                self.has_killed_itself = child.poll() == -signal.SIGKILL
+                with contextlib.suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
         self.pid = child.pid
         slots = self.counted()
@@ -237,9 +238,12 @@ class LongRunFaults(FaultCase):
 
     def test_killed_while_a_row_is_written(self):
         self.with_kill_points()
+        killed = []
         for n in (1, 2, 30) if not SETTINGS.slow else range(1, 60):
             with self.subTest(n=n):
                 self.kill_in_a_row(n)
+                killed.append(self.has_killed_itself)
+        self.assertIn(True, killed, "no row was written as far as where it kills itself")
 
     def with_kill_points(self):
         path = os.path.join(SETTINGS.hosts, "libproftrace_kill.so")
@@ -303,8 +307,13 @@ class LongRunFaults(FaultCase):
         (there, returned), _ = self.storm(2, delay=5, keep_last_s=1)
         self.assertGreater(self.trace().report()["trace_quality"]["overwritten"], 0)
         self.assertLess(len(there), returned)
-        self.assertEqual(there[-(returned // 10):], list(range(there[-1] + 1 - returned // 10, there[-1] + 1)))
         self.assertGreaterEqual(there[-1] + 1, returned)
+        # How many calls that are depends on what else runs: those without a gap up to the end began 0.9 s before it.
+        starts_ns = {event["offset_bytes"]: event["start_ns"] for event in self.trace().events('"event":"io_pread"')}
+        oldest = there[-1]
+        while oldest - 1 in starts_ns:
+            oldest -= 1
+        self.assertLess(starts_ns[oldest], max(starts_ns.values()) - 0.9e9)
 
     @slow
     def test_rings_of_the_dead_are_given_back(self):
