@@ -22,8 +22,9 @@ NAMES = ("fetch", "prepare", "check", "build", "train", "infer", "grade")
 LATEST = "proftrace.data/latest"
 SUMMARY_HEAD = "## Summary\n| Stage | Duration | CPU Avg | RAM Max | GPU Util | Status |\n|"
 
-# A shell that starts tests in the background has them ignore Ctrl-C, and so would every program that they start.
+# A shell that starts tests in the background has them ignore Ctrl-C and Ctrl-\, and so would every program that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 with open(os.path.join(SOURCE, "docs", "report.schema.json"), encoding="utf-8") as _file:
     SCHEMA = json.load(_file)
