@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import machine  # noqa: E402,F401
 from stolen import stolen_s  # noqa: E402,F401
 from thrice import thrice  # noqa: E402,F401
 

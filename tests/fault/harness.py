@@ -14,6 +14,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -21,6 +22,8 @@ import unittest
 from run_trace import Trace
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests"))
+import machine  # noqa: E402
 CLAIM = re.compile(r"^trace: (\S+) (==|>=|<=) (\d+)$", re.MULTILINE)
 COMPARE = {"==": operator.eq, ">=": operator.ge, "<=": operator.le}
 
@@ -147,6 +150,7 @@ class FaultCase(unittest.TestCase):
             print("kept:", self.id(), self.scratch)
         else:
             self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+        machine.need_room(self, self.scratch)
 
     def host(self, name):
         path = os.path.join(SETTINGS.hosts, name)

@@ -3,7 +3,7 @@
 import collections
 import os
 
-from harness import FaultCase, SETTINGS, clean_environment, run_command
+from harness import FaultCase, SETTINGS, clean_environment, machine, run_command
 
 BOTH = ("full", "sampled")
 
@@ -27,6 +27,7 @@ class LockFaults(FaultCase):
 
     def test_t18_crowd_at_a_condition(self):
         """Threads are attached before they wait, not one by one while they hold the mutex that all want; nothing is lost."""
+        machine.need_tasks(self, 1000)
         untraced = self.run_untraced([self.host("crowd_at_a_condition")], clean_environment(), timeout=300)
         self.assertEqual(untraced.status, 0)
         plain = self.cpu_ms()
@@ -57,6 +58,7 @@ class LockFaults(FaultCase):
     def test_t18_growth_is_shared(self):
         """A growth of the file is a clone, and on a busy machine two waits for a CPU: few for a crowd, and few questions who is dead."""
         self.need("strace")
+        machine.need_tasks(self, 1000)
         self.fresh_work()
         traced = self.preload_environment(clean_environment(), "sampled")
         preload = traced.pop("LD_PRELOAD")

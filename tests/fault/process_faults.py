@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 
-from harness import FaultCase, Result, slow
+from harness import FaultCase, Result, machine, slow
 
 BOTH = ("full", "sampled")
 
@@ -72,9 +72,10 @@ class ProcessFaults(FaultCase):
         self.assertEqual(len({process["pid"] for process in trace.processes()}), 3)  # of the daemon, it was the child's
 
     def test_t32_thread_that_starts_a_program_first(self):
-        self.need("ldconfig", "gcc")
-        trace = self.check(["spawn_first", "spawn", "/sbin/ldconfig"], modes=BOTH)
-        self.assertEqual([(program["path"], program["reason"]) for program in trace.info()["untraced"]], [("/sbin/ldconfig", "static program")])
+        self.need("gcc")
+        static = machine.need_static_program(self)
+        trace = self.check(["spawn_first", "spawn", static], modes=BOTH)
+        self.assertEqual([(program["path"], program["reason"]) for program in trace.info()["untraced"]], [(static, "static program")])
 
         def setup(work):
             with open(f"{work}/main.c", "w", encoding="ascii") as file:
@@ -153,11 +154,11 @@ class ProcessFaults(FaultCase):
 
     def test_t34_script_by_descriptor(self):
         """Its interpreter decides, as for one by path."""
-        self.need("ldconfig")
+        static = machine.need_static_program(self)
 
         def setup(work):
             with open(f"{work}/script", "w", encoding="ascii") as f:
-                f.write("#!/sbin/ldconfig --version\n")
+                f.write(f"#!{static} --version\n")
             os.chmod(f"{work}/script", 0o755)
         trace = self.check(["exec_environments", "script-descriptor"], setup=setup)
         self.assertEqual([program["reason"] for program in trace.info()["untraced"]], ["static program"])

@@ -2,7 +2,7 @@
 """T9-T18: signal handlers, small stacks, jumps, forks in threaded programs, errno, thread attributes, many threads."""
 import subprocess
 
-from harness import FaultCase, SETTINGS, slow
+from harness import FaultCase, SETTINGS, machine, slow
 
 BOTH = ("full", "sampled")
 
@@ -60,6 +60,7 @@ class SignalAndThreadFaults(FaultCase):
         self.check(["many_threads"], modes=BOTH)
 
     def test_t18_threads_come_and_go(self):
+        machine.need_tasks(self, 1000)
         self.check(["threads_come_and_go"], modes=BOTH, timeout=300)
 
     def test_python_handlers_and_threads(self):

@@ -218,7 +218,10 @@ static int crowd(void)
     pthread_attr_setstacksize(&small, 65536);
     pthread_barrier_init(&all_hold, NULL, THREADS + 1);
     for (long i = 0; i < THREADS; i++)
-        pthread_create(&thread, &small, one_of_many, (void *)i);
+        if (pthread_create(&thread, &small, one_of_many, (void *)i)) {
+            printf("impossible here: only %ld threads could be made\n", i);
+            return 77;
+        }
     pthread_barrier_wait(&all_hold);
     puts("ready");
     fflush(stdout);

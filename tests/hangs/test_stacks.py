@@ -13,6 +13,9 @@ import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import machine  # noqa: E402
+
 BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", "build"))
 PROFTRACE = os.path.join(BUILD, "proftrace")
 OURS = ("PROFTRACE_", "ENABLE_PROFILING", "PROFILE_OUTPUT_DIR", "LD_PRELOAD")
@@ -51,7 +54,10 @@ class Hangs(unittest.TestCase):
         self.addCleanup(program.wait)
         self.addCleanup(os.killpg, program.pid, signal.SIGKILL)
         self.addCleanup(program.stdout.close)
-        words = program.stdout.readline().split()
+        said = program.stdout.readline()
+        if said.startswith("impossible here: "):
+            self.skipTest(said)
+        words = said.split()
         self.assertEqual(words[:1], ["ready"])
         return program, words[1:]
 
@@ -302,6 +308,7 @@ class Hangs(unittest.TestCase):
 
     def test_all_of_many_children_are_looked_at(self):
         """The kernel names some five hundred of them in one read."""
+        machine.need_tasks(self, 1500)
         parent, _ = self.start("sh", "-c", "i=0; while [ $i -lt 1500 ]; do sleep 600 & i=$((i+1)); done; echo ready; wait")
         done = ask("--format", "json", parent.pid)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -5,9 +5,13 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import machine  # noqa: E402,F401
 
 BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", "build"))
 PROFTRACE = os.path.join(BUILD, "proftrace")
@@ -62,6 +66,7 @@ class LauncherCase(unittest.TestCase):
     def setUp(self):
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="launcher-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        machine.need_room(self, self.folder)
 
     def proftrace(self, *arguments, environment=None, **options):
         options.setdefault("capture_output", True)

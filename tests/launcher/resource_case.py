@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 
-from launcher_case import LauncherCase
+from launcher_case import LauncherCase, machine  # noqa: F401
 
 GPU = ("gpu_util_percent", "gpu_mem_bytes", "gpu_power_w", "gpu_energy_j", "gpu_temperature_c", "gpu_throttled_percent",
        "gpu_power_cap_percent", "gpu_hw_slowdown_percent", "gpu_sw_thermal_percent", "gpu_hw_thermal_percent", "gpu_power_brake_percent")

@@ -10,7 +10,7 @@ import unittest
 
 import jsonschema
 
-from launcher_case import LIBRARY, LauncherCase, clean_environment
+from launcher_case import LIBRARY, LauncherCase, clean_environment, machine
 
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "report.schema.json"), encoding="utf-8") as _file:
     SCHEMA = json.load(_file)
@@ -50,7 +50,7 @@ for i in range(5):
 # The library sees calls at its start only: a static program, which cannot be traced, and then it computes.
 COMPUTES = """
 import os, subprocess, sys, time
-subprocess.run(["/sbin/ldconfig", "-p"], stdout=subprocess.DEVNULL)
+subprocess.run([sys.argv[2], "-p"], stdout=subprocess.DEVNULL)
 end = time.monotonic() + float(sys.argv[1])
 os.write(1, b"computes\\n")
 while time.monotonic() < end: pass
@@ -200,7 +200,7 @@ class Since(LauncherCase):
         """No call in the window, and what was allocated in it is not known: that is no empty capture."""
         os.mkdir(os.path.join(self.folder, "run"), 0o700)
         environment = clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_SESSION=os.path.join(self.folder, "run"))
-        process = subprocess.Popen([sys.executable, "-c", COMPUTES, "60"], cwd=self.folder, env=environment, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([sys.executable, "-c", COMPUTES, "60", machine.need_static_program(self)], cwd=self.folder, env=environment, stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(self.end_computing, process)
         process.stdout.readline()
@@ -231,7 +231,7 @@ class Since(LauncherCase):
 
     def test_of_one_that_once_ran_an_untraced_program(self):
         """Whose CPU time the window's is, is not known: not that of the untraced program."""
-        done = self.proftrace("run", "--no-report", "-o", "run", "--interval", "100", "--", sys.executable, "-c", COMPUTES, "2.5", text=True)
+        done = self.proftrace("run", "--no-report", "-o", "run", "--interval", "100", "--", sys.executable, "-c", COMPUTES, "2.5", machine.need_static_program(self), text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.report()["trace_quality"]["untraced"], 1)
         self.assertNotIn("mostly_untraced", self.rules("--since", "1.5s"))

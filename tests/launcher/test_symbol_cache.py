@@ -6,7 +6,7 @@ import resource
 import stat
 
 import launcher_case
-from launcher_case import LauncherCase
+from launcher_case import LauncherCase, machine
 
 PROGRAM = "import json\nfor i in range(60):\n    json.loads(json.dumps([{'id': j, 'name': 'x' * 9} for j in range(4000)]))\n"
 
@@ -16,6 +16,7 @@ class SymbolCache(LauncherCase):
         super().setUp()
         done = self.run_it("/usr/bin/python3", "-c", PROGRAM)
         self.assertEqual(done.returncode, 0, done.stderr)
+        machine.need_samples(self, self.record()["notes"])
         self.run_folder = os.path.realpath(os.path.join(self.folder, "proftrace.data/latest"))
         self.cache = os.path.join(self.run_folder, "symbols.cache")
         if os.path.exists(self.cache):

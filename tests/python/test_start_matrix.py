@@ -6,11 +6,15 @@ import os
 import pathlib
 import re
 import shutil
+import sys
 import tempfile
 import unittest
 import zipfile
 
 import pythons
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import machine  # noqa: E402
 
 # Every Python process of the program must be seen; at least so many there are.
 SCRIPT = """\
@@ -143,7 +147,7 @@ class StartMatrix(unittest.TestCase):
 
     def test_every_way_on_every_python(self):
         self.assertTrue(pythons.found(), "no CPython 3.8 or later was found")
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        with concurrent.futures.ThreadPoolExecutor(machine.cpus()) as pool:
             for python in pythons.found():
                 runs = {(way, mode): pool.submit(self.one, python, way, mode) for way in WAYS for mode in ("", "-X dev")}
                 runs["script", "debug"] = pool.submit(self.one, python, "script", "debug")

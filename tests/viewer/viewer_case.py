@@ -11,6 +11,9 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import machine  # noqa: E402,F401
+
 SOURCE = HERE.parent.parent
 BUILD = pathlib.Path(os.environ.get("PROFTRACE_BUILD", SOURCE / "build"))
 ENGINE = pathlib.Path("/usr/lib/chromium/libtest_trace_processor.so")
