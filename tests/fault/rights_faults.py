@@ -39,6 +39,8 @@ class RightsFaults(FaultCase):
         """It shares a file with others, and could not open one of its own afterwards."""
         for way in ("setuid", "chroot", "both", "shared", "pivot", "landlock", "setfsuid"):
             with self.subTest(way=way):
+                if way == "pivot" and subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/tmp"], capture_output=True, check=False).returncode:
+                    self.skipTest("a mount namespace of its own is not allowed here")
                 trace = self.check(["given_up_rights", way, "4", "early"], modes=BOTH)
                 self.assertEqual(len(trace.processes()), 5)
                 self.assertEqual(self.notes(trace), [])

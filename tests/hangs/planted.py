@@ -162,10 +162,14 @@ class Fuse:
 
 def stuck_file_system():
     folder = sys.argv[2]
-    if os.fork() == 0:
+    server = os.fork()
+    if server == 0:
         Fuse(folder)
         time.sleep(600)
     while not os.path.ismount(folder):
+        if os.waitpid(server, os.WNOHANG)[0]:
+            print("impossible here: the file system cannot be mounted", flush=True)
+            return
         time.sleep(0.01)
     fd = os.open(os.path.join(folder, "shard-7"), os.O_RDONLY)
     ready()

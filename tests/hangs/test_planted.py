@@ -81,7 +81,10 @@ class Planted(unittest.TestCase):
         self.addCleanup(os.killpg, program.pid, signal.SIGKILL)
         self.addCleanup(program.stdout.close)
         self.addCleanup(program.stdin.close)
-        ready, *program.words = program.stdout.readline().split()
+        said = program.stdout.readline()
+        if said.startswith("impossible here: "):
+            self.skipTest(said)
+        ready, *program.words = said.split() or [None]
         self.assertEqual(ready, "ready")
         return program
 
@@ -152,7 +155,11 @@ def arguments_of(self, name):
         with open(self.path("resolv.conf"), "w", encoding="ascii") as file:
             file.write("nameserver 127.0.0.1\n")
         setup = 'mount --bind "$0" /etc/resolv.conf && exec "$@"'
-        return (), ("unshare", "-mn", "sh", "-c", setup, self.path("resolv.conf"))
+        within = ("unshare", "-mn", "sh", "-c", setup, self.path("resolv.conf"))
+        tried = subprocess.run([*within, "true"], capture_output=True, text=True, check=False)
+        if tried.returncode:
+            self.skipTest(f"a name server of its own is not allowed: {tried.stderr.strip()}")
+        return (), within
     if name == "no_memory":
         group = os.path.join(MEMORY_GROUPS, f"proftrace-test-{os.getpid()}")
         try:

@@ -39,9 +39,22 @@ class MemoryKills(LauncherCase):
             self.addCleanup(os.rmdir, self.group)
             with open(os.path.join(self.group, found[1]), "w", encoding="ascii") as file:
                 file.write(str(LIMIT_BYTES))
+            self.refuse_swap()
         except OSError as error:
             self.skipTest(f"no control group can be made: {error}")
         self.procs = os.path.join(self.group, "cgroup.procs")
+
+    def refuse_swap(self):
+        """A group that may swap is not killed, it becomes slow. Of memory and swap together (v1), or of swap alone (v2)."""
+        for name, most in ("memory.memsw.limit_in_bytes", LIMIT_BYTES), ("memory.swap.max", 0):
+            path = os.path.join(self.group, name)
+            if os.path.exists(path):
+                with open(path, "w", encoding="ascii") as file:
+                    file.write(str(most))
+                return
+        with open("/proc/swaps", encoding="ascii") as file:
+            if len(file.readlines()) > 1:
+                self.skipTest("this machine swaps, and swap cannot be limited for a group")
 
     def reports(self):
         shown = self.proftrace("report", "proftrace.data/latest", "--format", "json")
