@@ -15,6 +15,7 @@ static void *hold(void *unused)
     is_held = 1;
     while (!is_asleep(waiter))
         usleep(500);
+    usleep(20000); /* from 0.1 ms on a wait is one */
     funlockfile(stderr);
     return unused;
 }
