@@ -20,25 +20,41 @@ packages_missing() {
     done | sort -u
 }
 
-# packages_install LIST...: install what is missing, and only that; say by name what is missing where that cannot be done.
+# packages_install LIST...: install what is missing, and only that; say by name what is missing where that cannot be done. A mirror that is being
+# renewed, or another apt-get that holds the lock, is no reason to end; nor are lists that did not come, where the packages do. From the second try on each package is asked for by itself: one that the mirror lacks keeps no other away.
 packages_install() {
-    local missing sudo='' log
+    local missing pause package log is_done
+    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3)
     missing=$(packages_missing "$@" | tr '\n' ' ')
     [ -n "${missing// /}" ] || return 0
     command -v apt-get >/dev/null || die "missing: ${missing}- this system has no apt-get; install their equivalents and run again"
     if [ "$(id -u)" != 0 ]; then
         command -v sudo >/dev/null || die "missing: ${missing}- run as root or with sudo: apt-get install $missing"
-        sudo=sudo
+        apt=(sudo "${apt[@]}")
     fi
     say "installing $missing"
     log=$(mktemp)
-    if ! { $sudo apt-get update -q && $sudo env DEBIAN_FRONTEND=noninteractive \
-            apt-get install -q -y --no-install-recommends $missing; } >"$log" 2>&1 </dev/null; then
+    for pause in 0 10 30 60; do
+        sleep "$pause"
+        is_done=yes
+        {
+            "${apt[@]}" update || true
+            if [ "$pause" = 0 ]; then
+                "${apt[@]}" install -y --no-install-recommends $missing || is_done=no
+            else
+                for package in $missing; do "${apt[@]}" install -y --no-install-recommends "$package" || is_done=no; done
+            fi
+        } >"$log" 2>&1 </dev/null
+        missing=$(packages_missing "$@" | tr '\n' ' ')
+        [ -n "${missing// /}" ] && [ "$is_done" = no ] || break
+    done
+    if [ -n "${missing// /}" ] && [ "$is_done" = no ]; then
         tail -n 15 "$log" >&2
         rm -f "$log"
         die "apt-get could not install: $missing"
     fi
     rm -f "$log"
+    [ -z "${missing// /}" ] || say "installed, but not what was looked for: $missing"
 }
 
 # build_preset PRESET [TARGET...]: configure build-PRESET from scripts/cmake/PRESET.cmake and build it. Says little unless it fails.
