@@ -13,8 +13,17 @@ WITH = REGRESSION.partition(":")[2] if REGRESSION.partition(":")[0] == NAME else
 LOCK, CACHE = threading.Lock(), {}
 
 
+def again(regression, seconds, least=1):
+    """Once; with this regression `least` times, and until it has taken so much time of the CPU: a fixed number of rounds costs a quick machine
+    less than what `diff` takes for noise. All calls together, of which there are 4 or 12, take half a second."""
+    rounds, end = 0, time.thread_time() + seconds
+    while rounds == 0 or WITH == regression and (rounds < least or time.thread_time() < end):
+        yield
+        rounds += 1
+
+
 def load(path):
-    for _ in range(80 if WITH == "reads" else 1):
+    for _ in again("reads", 0.05, 30):
         with open(path, "rb", buffering=0) as file:
             data = file.read()
     return data
@@ -26,26 +35,28 @@ def look(path):
 
 
 def checksum(data):
-    total = 0
-    for byte in data[:100000 if WITH != "work" else 3000000]:
-        total += byte
+    total, some = 0, data[:100000]
+    for _ in again("work", 0.15):
+        for byte in some:
+            total += byte
     return total
 
 
 def decode(number, data):
     if number not in CACHE or WITH == "cache":
-        CACHE[number] = sum(byte * byte for byte in data[:800000])
+        for _ in again("cache", 0.05):
+            CACHE[number] = sum(byte * byte for byte in data[:800000])
     return CACHE[number]
 
 
 def normalise(data):
-    for _ in range(60 if WITH == "copies" else 1):
+    for _ in again("copies", 0.15):
         data = bytes(bytearray(data))
     return data
 
 
 def pack(data):
-    for _ in range(25 if WITH == "pack" else 1):
+    for _ in again("pack", 0.15):
         packed = zlib.compress(data[:4000000], 6)
     return packed
 
@@ -94,12 +105,13 @@ def label(path):
 
 
 def augment(data):
-    for _ in range(5 if WITH == "more_work" else 2):
+    for _ in again("more_work", 0.3):
         sum(byte ^ 1 for byte in data[:2500000])
 
 
 def crop(number):
-    sum(i * i for i in range(9000000 if WITH == "slow_worker" and number == 1 else 100000))
+    for _ in again("slow_worker", 0.5 if number == 1 else 0):
+        sum(i * i for i in range(100000))
 
 
 def main():

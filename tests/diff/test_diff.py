@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -101,10 +102,23 @@ class Planted(Case):
         function, line = re.search(r"(\w+)(?:\.<locals>\.<\w+>)? \(stage\.py:(\d+)\)", said).groups()
         self.assertTrue(LINES[function][0] <= int(line) <= LINES[function][1], said)
 
+    def skip_what_costs_nothing_here(self, name):
+        if name == "fsync":  # on tmpfs: there `diff` rightly says nothing of 4,000 of them
+            with tempfile.TemporaryFile(dir=self.folder) as file:
+                began = time.monotonic()
+                for _ in range(100):
+                    file.write(b".")
+                    file.flush()
+                    os.fsync(file.fileno())
+                each_s = (time.monotonic() - began) / 100
+            if 4000 * each_s < 0.2:
+                self.skipTest(f"an fsync takes {each_s * 1e6:.1f} us in the build folder")
+
     def test_the_first_line_names_stage_cause_and_place(self):
         for number, (name, wanted) in enumerate(PLANTED.items()):
             stage = STAGES[number % 2]
             with self.subTest(name):
+                self.skip_what_costs_nothing_here(name)
                 # The other way round it is what was gained.
                 first = self.with_regression(name, stage, rf"^{stage} \+[\d.]+ m?s \([^)]*\): \+[\d.]+ m?s ({wanted})", gained=rf"^{stage} -[\d.]+ m?s ")
                 self.line_is_of_its_function(first)
