@@ -28,7 +28,7 @@
 #define INSTRUMENTED 0
 #endif
 /* Instrumented, everything is slower, and shadow memory would count. */
-enum { MAX_MIB = INSTRUMENTED ? 4096 : 512, MAX_CPU_S = INSTRUMENTED ? 120 : 20 };
+enum { MAX_MIB = INSTRUMENTED ? 4096 : 512, MAX_CPU_S = INSTRUMENTED ? 120 : 60 };
 
 void bomb_begin(struct bomb *bomb)
 {

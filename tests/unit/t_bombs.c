@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * t_bombs.c - any file is safe to read, also one that was made to eat the machine: every checksum holds, every length,
- * count and frame lies. Each command ends with a cause or with what can be salvaged, in 512 MiB and 20 s of CPU time.
+ * count and frame lies. Each command ends with a cause or with what can be salvaged, in 512 MiB and a minute of CPU
+ * time.
  */
 #include "helper_bomb.h"
 

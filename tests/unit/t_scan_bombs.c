@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * t_scan_bombs.c - files that make the walk over a file's segments go over the same bytes again and again, and keep
- * them each time: each command ends in 512 MiB and 20 s of CPU time, as with the bombs of t_bombs.c.
+ * them each time: each command ends in 512 MiB and a minute of CPU time, as with the bombs of t_bombs.c.
  */
 #include "helper_bomb.h"
 
