@@ -11,6 +11,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
+from sampled import no_samples  # noqa: E402
 from stolen import stolen_s  # noqa: E402
 from thrice import best_of_three  # noqa: E402
 
@@ -104,8 +105,10 @@ class CpuCase(unittest.TestCase):
                               check=True)
         self.stolen_s = stolen_s() - stolen_before_s
         profile = Profile(os.path.join(run, "cpu-0.pcp"))
-        if not profile.flags & SAMPLED and "no_perf" not in " ".join(before):
-            self.skipTest(f"perf events are refused here: {profile.note}")
+        if "no_perf" not in " ".join(before):
+            if no_samples(PROFTRACE):
+                self.skipTest(no_samples(PROFTRACE))
+            self.assertTrue(profile.flags & SAMPLED, profile.note)
         return run, profile, done.stdout
 
     def assert_on_cpu(self, on_s, clock_s, spare_s=0.0):

@@ -5,8 +5,12 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from sampled import no_samples  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"]).resolve()
 PROFTRACE, PYTHON = BUILD / "proftrace", "/usr/bin/python3"
@@ -31,6 +35,7 @@ def main():
         if WITH in ("tool", "true"): probe()
 main()
 """
+NEEDS_SAMPLES = unittest.skipIf(no_samples(PROFTRACE), no_samples(PROFTRACE))
 SCRIPT = """for i in 1 2 3 4; do sort data >/dev/null; [ "$WITH" = new ] && gzip -9 -c data >/dev/null; done; true"""
 TOOL = "#!/bin/sh\ni=0; while [ $i -lt 60000 ]; do i=$((i+1)); done\n"
 
@@ -74,12 +79,15 @@ class Commands(unittest.TestCase):
     def line_of(text):
         return next(number for number, line in enumerate(PROGRAM.splitlines(), 1) if text in line)
 
+    @NEEDS_SAMPLES
     def test_a_new_command_of_a_program(self):
         self.says("tool", rf"\+\S+ m?s (Native|Python)\b.*; \S+/(dash|bash|sh) in program\.py:{self.line_of('./tool')} probe: the runs \(0 -> 6\)")
 
+    @NEEDS_SAMPLES
     def test_a_slower_command(self):
         self.says("slower", rf"\+\S+ m?s Native in \[gzip\], which computes for .*; \S+/gzip in program\.py:{self.line_of('gzip')} pack: it takes [\d.]+ x as long")
 
+    @NEEDS_SAMPLES
     def test_a_new_command_of_a_script(self):
         self.says("new", r"\+\S+ m?s Native in \[gzip\], which computes for .*; \S+/gzip: the runs \(0 -> 4\)", ("/bin/sh", "script.sh"))
 

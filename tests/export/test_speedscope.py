@@ -4,10 +4,14 @@ waits. The check itself sees what is wrong."""
 import copy
 import json
 import os
+import sys
 import unittest
 
-from export_case import ExportCase, main
+from export_case import PROFTRACE, ExportCase, main
 from speedscope_case import problems_of
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from sampled import no_samples, no_samples_of_python  # noqa: E402
 
 PROGRAM = """
 import threading, time
@@ -38,6 +42,7 @@ class Speedscope(ExportCase):
         self.assertEqual(problems_of(text), [])
         return json.loads(text)
 
+    @unittest.skipIf(no_samples_of_python(PROFTRACE), no_samples_of_python(PROFTRACE))
     def test_cpu_samples(self):
         document = self.read(self.export("speedscope")[0])
         sampled_s = sum(weight for profile in document["profiles"] for weight in profile["weights"]) / 1e6
@@ -45,6 +50,7 @@ class Speedscope(ExportCase):
         self.assertTrue(all(profile["name"].startswith(self.stage) for profile in document["profiles"]))
         self.assertIn("burn", {frame["name"] for frame in document["shared"]["frames"]})
 
+    @unittest.skipIf(no_samples(PROFTRACE), no_samples(PROFTRACE))
     def test_waits(self):
         path = os.path.join(self.folder, "waits.json")
         self.traced("export", "--to", "speedscope", "--off-cpu", "-o", path, self.run_path)

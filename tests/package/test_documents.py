@@ -21,11 +21,12 @@ ROOT = HERE.parent.parent
 BUILD = pathlib.Path(os.environ["PROFTRACE_BUILD"]).resolve()
 PACKAGE = ROOT / "preload/python"
 PYTHON = os.environ.get("PROFTRACE_TEST_TORCH", sys.executable)
-sys.path[:0] = [str(PACKAGE), str(HERE), str(HERE.parent / "python")]
+sys.path[:0] = [str(PACKAGE), str(HERE), str(HERE.parent / "python"), str(HERE.parent)]
 os.environ["PROFTRACE_COMMAND"] = str(BUILD / "proftrace")
 import proftrace  # noqa: E402
 import pythons  # noqa: E402
 from blocks import blocks  # noqa: E402
+from sampled import no_samples_of_python  # noqa: E402
 
 UV = '#!/bin/sh\n[ "$1" = run ] && shift\ncase $1 in *.py) exec python "$@" ;; esac\nexec "$@"\n'
 STAGES = "dataset-fetcher", "dinov3-fetcher", "dataset-generator", "augment-checker", "detector-train", "detector-infer", "detector-grader"
@@ -170,6 +171,7 @@ class Guide(Case):
         self.shell("uv run python -m ml_ops.train train-ocr data/", ENABLE_PROFILING="false", LD_PRELOAD=str(BUILD / "libproftrace.so"), PROFILE_OUTPUT_DIR="runs/profiling")
         self.assertFalse((self.folder / "runs").exists())
 
+    @unittest.skipIf(no_samples_of_python(BUILD / "proftrace"), no_samples_of_python(BUILD / "proftrace"))
     def test_stats_of_the_data_export(self):
         self.python("import runpy, sys\nsys.argv = ['ml_ops.data']\nrunpy.run_module('ml_ops.data', run_name='__main__')", BUILD / "proftrace", "run", "--no-report", "-o",
                     "runs/profiling/run", "--")
