@@ -6,8 +6,8 @@ import planted
 def run():
     import torch
 
-    planted.compute(0.3)
+    planted.compute_for(0.3)
     return torch
 
 
-planted.main(run, run)
+planted.main(run, run, planted.measure)

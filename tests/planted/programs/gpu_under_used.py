@@ -9,8 +9,8 @@ import planted
 def run():
     ctypes.CDLL("libcudart.so.12", ctypes.RTLD_GLOBAL)
     for _ in range(15):
-        planted.compute(0.1)
+        planted.compute_for(0.1)
         ctypes.CDLL(None).cudaDeviceSynchronize()
 
 
-planted.main(run, run)
+planted.main(run, run, planted.measure)

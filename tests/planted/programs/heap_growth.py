@@ -8,7 +8,7 @@ def run(keeps):
     for _ in range(120):
         result = bytes(1 << 20)  # planted here
         kept = kept + [result] if keeps else [result]
-        planted.compute(0.02)
+        planted.compute_for(0.02)
 
 
-planted.main(lambda: run(True), lambda: run(False))
+planted.main(lambda: run(True), lambda: run(False), planted.measure)

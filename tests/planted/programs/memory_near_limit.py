@@ -5,8 +5,8 @@ import planted
 
 def run(mebibytes):
     held = [b"x" * (1 << 20) for _ in range(mebibytes)]  # planted here
-    planted.compute(1.3)
+    planted.compute_for(1.3)
     return held
 
 
-planted.main(lambda: run(175), lambda: run(20))
+planted.main(lambda: run(175), lambda: run(20), planted.measure)

@@ -15,17 +15,11 @@ def run(records, each):
         os.fsync(log.fileno())
 
 
-def records():
-    with open("records", encoding="ascii") as file:
-        return int(file.read())
-
-
 def prepare():
     begin = time.monotonic()
     run(100, True)
     took = (time.monotonic() - begin) / 100
-    with open("records", "w", encoding="ascii") as file:
-        file.write(str(min(int(2.5 / took), 50_000)))
+    planted.keep_amount(min(int(2.5 / took), 50_000))
 
 
-planted.main(lambda: run(records(), True), lambda: run(records(), False), prepare)
+planted.main(lambda: run(planted.kept_amount(), True), lambda: run(planted.kept_amount(), False), prepare)

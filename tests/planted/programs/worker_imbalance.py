@@ -6,11 +6,11 @@ import planted
 
 
 def run(shares):
-    workers = [multiprocessing.Process(target=planted.compute, args=(2.4 * share,)) for share in shares]  # planted here
+    workers = [multiprocessing.Process(target=planted.compute_for, args=(2.4 * share,)) for share in shares]  # planted here
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
 
 
-planted.main(lambda: run([0.9, 0.1]), lambda: run([0.5, 0.5]))
+planted.main(lambda: run([0.9, 0.1]), lambda: run([0.5, 0.5]), planted.measure)
