@@ -8,7 +8,9 @@ mode; what was not recorded has a true reason; and no report of it holds nonsens
 A story is a bash script, traced as a whole: the shell, servers and their clients. What is not installed is skipped by name; --install gets
 the packages of scripts/packages/programs.txt first."""
 import argparse
+import contextlib
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -28,6 +30,18 @@ from all_programs import PROGRAMS  # noqa: E402
 BASELINES, MOST_BASELINES = 2, 5
 
 
+def free_port():
+    """Not one of those that the kernel gives to whoever connects: such a one may be another program's in the next run. (The same for all runs: it is
+    in files that are compared.)"""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
+        lowest = int(file.read().split()[0])
+    below = range(min(10000, lowest), lowest)
+    for port in [*random.sample(below, min(len(below), 100)), 0]:
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)) as listener:
+            return listener.getsockname()[1]
+    raise RuntimeError("no port is free")
+
+
 class Stage:
     """Folders of one program: a copy of the library that any user can read, what `prepare` left, the work, logs, traces."""
 
@@ -41,8 +55,7 @@ class Stage:
         os.mkdir(self.logs)
         self.library = os.path.join(self.whole, "libproftrace.so")
         shutil.copy(os.path.join(build, "libproftrace.so"), self.library)
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            self.port = listener.getsockname()[1]
+        self.port = free_port()
 
     def __enter__(self):
         return self

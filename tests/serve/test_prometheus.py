@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A real Prometheus scrapes `proftrace serve`: promtool accepts metrics and rules, and each query of the dashboard has what the run did."""
+import contextlib
 import json
 import pathlib
 import shutil
@@ -67,16 +68,34 @@ class Prometheus(ServeCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def start_prometheus(self):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        """Its port. That one was free a moment ago, but another program may have taken it since."""
         config = {"global": {"scrape_interval": "5s"}, "rule_files": [str(PAGES / "alerts.yml")], "scrape_configs": [
             {"job_name": "proftrace", "authorization": {"credentials": self.token}, "static_configs": [{"targets": [f"127.0.0.1:{self.port}"]}]}]}
         (self.folder / "prometheus.yml").write_text(json.dumps(config), encoding="utf-8")
-        server = subprocess.Popen(["prometheus", f"--config.file={self.folder}/prometheus.yml", f"--storage.tsdb.path={self.folder}/tsdb", f"--web.listen-address=127.0.0.1:{port}"],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(server.wait)
-        self.addCleanup(server.terminate)
-        return port
+        for attempt in range(5):
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                port = free.getsockname()[1]
+            with open(self.folder / "prometheus.log", "wb") as log:
+                server = subprocess.Popen(["prometheus", f"--config.file={self.folder}/prometheus.yml", f"--storage.tsdb.path={self.folder}/tsdb{attempt}",
+                                           f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+            self.addCleanup(server.wait)
+            self.addCleanup(server.terminate)
+            if self.listens(server, port):
+                return port
+        return self.fail("Prometheus does not start: " + self.log())
+
+    def log(self):
+        return (self.folder / "prometheus.log").read_text(encoding="utf-8", errors="replace")[-3000:]
+
+    @staticmethod
+    def listens(server, port):
+        for _ in range(600):
+            if server.poll() is not None:
+                return False
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/-/ready", timeout=30):
+                return True
+            time.sleep(0.1)
+        return False
 
     def query(self, port, expression):
         """{labels: value} of an instant query."""
@@ -93,7 +112,7 @@ class Prometheus(ServeCase):
             if found:
                 return found
             time.sleep(0.2)
-        self.fail(f"Prometheus has no {expression}")
+        self.fail(f"Prometheus has no {expression}: {self.log()}")
 
     def test_requests_are_what_the_program_counted_itself(self):
         """Percentiles of the report come from buckets that are 6 % wide at most, and a request of the program holds one of ours."""
