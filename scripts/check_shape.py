@@ -86,7 +86,7 @@ def check_folders(root, problems):
 
 
 def check_top(root, problems):
-    tracked = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=False).stdout.split("\n")
+    tracked = subprocess.run(["git", "-c", "safe.directory=*", "-C", root, "ls-files"], capture_output=True, text=True, check=False).stdout.split("\n")
     for name in sorted({path.split("/")[0] for path in tracked if path} - TOP):
         if not name.startswith("."):
             problems.append(f"{name}: the top level is fixed; find it a folder, or remove it")

@@ -81,8 +81,8 @@ presets() {
     done
 }
 
-# Files that we wrote: tracked or new, not ignored.
-own_files() { git -C "$root" ls-files -co --exclude-standard -- "$@" | (cd "$root" && while read -r f; do [ -f "$f" ] && echo "$f"; done); }
+# Files that we wrote: tracked or new, not ignored; also where somebody else owns the checkout, as in a container of CI.
+own_files() { git -c safe.directory='*' -C "$root" ls-files -co --exclude-standard -- "$@" | (cd "$root" && while read -r f; do [ -f "$f" ] && echo "$f"; done); }
 
 # also COMMAND...: one check more of `ran`, `bad` or `skipped`. 77 is how a test ends of which something could not be done here: it is no pass.
 ran=0 bad=0 skipped=()

@@ -11,7 +11,7 @@ KEYWORDS = re.compile(r"\b(if|for|while|case)\b|&&|\|\||\?")
 
 def own_files(root, folders, suffixes):
     """Files of ours under `folders`: what git tracks or would add, so that build folders stay out."""
-    listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "--"] + list(folders),
+    listed = subprocess.run(["git", "-c", "safe.directory=*", "-C", root, "ls-files", "-co", "--exclude-standard", "--"] + list(folders),
                             capture_output=True, text=True, check=True).stdout.split("\n")
     return sorted({f for f in listed if f.endswith(tuple(suffixes)) and os.path.isfile(os.path.join(root, f))})
 

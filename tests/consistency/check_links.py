@@ -16,7 +16,7 @@ HISTORY = ("docs/decisions/", "CHANGELOG.md")
 
 
 def tracked():
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(["git", "-c", "safe.directory=*", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True)
     return [path for path in listed.stdout.splitlines() if os.path.isfile(os.path.join(ROOT, path))]
 
 

@@ -33,7 +33,7 @@ PLAIN = {
 
 
 def own_files():
-    done = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], stdout=subprocess.PIPE, universal_newlines=True)
+    done = subprocess.run(["git", "-c", "safe.directory=*", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], stdout=subprocess.PIPE, universal_newlines=True)
     names = done.stdout.split("\n") if not done.returncode else [
         os.path.relpath(os.path.join(at, name), ROOT) for at, _, names in os.walk(ROOT) for name in names]
     code = re.compile(r"(\.(c|h|cc|cpp|cmake|sh|py|def)|CMakeLists\.txt|justfile|^scripts/[\w-]+)$")

@@ -40,7 +40,7 @@ def run(*argv, rc=0, **options):
 
 
 def listed_files():
-    listed = run("git", "-C", ROOT, "ls-files", "-co", "--exclude-standard").splitlines()
+    listed = run("git", "-c", "safe.directory=*", "-C", ROOT, "ls-files", "-co", "--exclude-standard").splitlines()
     return {path for path in listed if (ROOT / path).is_file() and not path.startswith("tests/")}
 
 
