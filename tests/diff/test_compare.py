@@ -23,7 +23,7 @@ for _ in range(rounds): sum(range(100000))
 time.sleep(0.3)  # long enough for the memory to be seen
 json.dump({"run_grade_0_100": grade, "precision_proxy": 0.5, "recall_proxy": grade / 100, "miss_rate_proxy": 1 - grade / 100, "val_loss": 2 - mib / 1000}, open("grade.json", "w"))
 """
-MODELS = {"small": (20, 10, 60), "middle": (200, 100, 80), "large": (400, 200, 80)}
+MODELS = {"small": (20, 10, 60), "middle": (200, 100, 80), "large": (1200, 200, 80)}
 
 
 class Compare(unittest.TestCase):

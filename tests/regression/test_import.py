@@ -56,7 +56,7 @@ class Import(unittest.TestCase):
         for one in slower["results"]:
             one["times"] = [value * 20 for value in one["times"]] if one["command"].startswith("sleep") else one["times"]
         said = self.ask("check", self.written(slower), "--baseline", self.file, status=1)
-        self.assertRegex(said, r"^regression: 1 figure is worse\. sleep 0\.02: benchmark_s [\d.]+ ms -> [\d.]+ ms \(p = 0\.00\d\)")
+        self.assertRegex(said, r"^regression: 1 figure is worse\. sleep 0\.02: benchmark_s [\d.]+ m?s -> [\d.]+ m?s \(p = 0\.00\d\)")
 
     def test_pytest_benchmark(self):
         self.ask("baseline", "add", self.file, PYTEST)

@@ -35,7 +35,7 @@ class Browser:
             os.dup2(theirs[1], 4)
 
         self.process = subprocess.Popen(
-            [find(), "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--hide-scrollbars",
+            [find(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--hide-scrollbars",
              f"--user-data-dir={self.profile}", f"--data-path={self.profile}", "about:blank"],
             preexec_fn=place, pass_fds=(3, 4, *theirs), start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

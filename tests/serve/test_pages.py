@@ -250,8 +250,13 @@ class Strangers(ServeCase):
         """Clients leave it out."""
         script = """
 import fcntl, http.client, re, socket, struct, subprocess, sys
-with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any:
-    fcntl.ioctl(any, 0x8914, struct.pack("16sh14x", b"lo", 1 | 64))  # up
+try:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any:
+        fcntl.ioctl(any, 0x8914, struct.pack("16sh14x", b"lo", 1 | 64))  # up
+    with socket.create_server(("127.0.0.1", 80)):
+        pass
+except OSError as error:
+    sys.exit(print(f"no loopback in a namespace of its own: {error}", file=sys.stderr) or 77)
 server = subprocess.Popen([sys.argv[1], "serve", "--port", "80", sys.argv[2]], stdout=subprocess.PIPE, text=True)
 token = re.search("token=([0-9a-f]+)", server.stdout.readline())[1]
 for host in "127.0.0.1", "localhost", "127.0.0.1:80", "elsewhere":
@@ -261,8 +266,8 @@ for host in "127.0.0.1", "localhost", "127.0.0.1:80", "elsewhere":
 server.terminate()
 """
         done = subprocess.run(["unshare", "-rn", sys.executable, "-c", script, PROFTRACE, self.runs], capture_output=True, text=True, check=False, timeout=100, env=environment())
-        if "unshare" in done.stderr:
-            self.skipTest("no namespaces here")
+        if done.returncode == 77 or "unshare" in done.stderr:
+            self.skipTest(done.stderr)
         self.assertEqual(done.stdout.split(), ["200", "200", "200", "421"], done.stderr)
 
     def test_another_name_for_this_machine_is_refused(self):
@@ -301,8 +306,12 @@ server.terminate()
         self.page("/")
 
     def test_slow_clients_keep_nobody_waiting(self):
-        slow = [self.raw(b"GET / HT", wait=False) for _ in range(20)]
-        self.page("/")
+        for _ in range(5):
+            began = time.monotonic()
+            slow = [self.raw(b"GET / HT", wait=False) for _ in range(20)]
+            self.page("/")
+            if time.monotonic() - began < 4:  # on a busy machine the server may run out of its patience of 5 s before we are done
+                break
         slow[0].setblocking(False)
         self.assertRaises(BlockingIOError, slow[0].recv, 1)  # its own patience has not run out yet
         slow[0].settimeout(30)
