@@ -62,7 +62,7 @@ class EndTest(CuptiCase):
         self.assert_operations(outcome)
 
     def test_killed_at_any_moment(self):
-        """SIGKILL: what is in the trace is true, nothing is there twice, and what was delivered a while ago is there."""
+        """SIGKILL: what is in the trace is true, nothing is there twice, and what the library has taken is there."""
         dice = random.Random(5)
         for _ in range(8):
             delay = dice.uniform(0.02, 1.6)
@@ -78,8 +78,7 @@ class EndTest(CuptiCase):
             self.assertEqual(len(recorded), len(set(recorded)), "twice")
             self.assertLessEqual(set(recorded), set(true))
             self.assertNotIn(ENDED, outcome.states())
-            if outcome.of("gpu_clock"):
-                self.assert_flushed(outcome)
+            self.assertGreaterEqual(len(recorded), sum(t["kernels"] for t in outcome.true("taken")))
 
     @staticmethod
     def has_begun(folder):
@@ -87,16 +86,6 @@ class EndTest(CuptiCase):
         heads = [pathlib.Path(path).read_bytes()[:8] for path in glob.glob(f"{folder}/trace/latest/*.ptr")]
         small = [pathlib.Path(path).read_bytes() for path in glob.glob(f"{folder}/trace/latest/*.pts")]
         return any(head.strip(b"\0") for head in heads) or any(b"PROFTRC\n" in content for content in small)
-
-    def assert_flushed(self, outcome):
-        """What was over before the last flush (each leaves a clock pair behind) is there, unless its buffer still waits."""
-        if len(outcome.of("gpu_clock")) < 2 or not outcome.of("cuda_call"):
-            return
-        offset = self.offset_ns(outcome)
-        flushed_ns = outcome.of("gpu_clock")[-1]["start_ns"] + offset
-        recorded = {row[1] for row in recorded_kernels(outcome)}
-        missing = [t for t in outcome.true("kernel") if t["end_ns"] < flushed_ns - 300_000_000 and t["correlation"] not in recorded]
-        self.assertEqual(missing, [])
 
 
 class ForkTest(CuptiCase):

@@ -69,12 +69,16 @@ void fg_deliver(struct fg_buffer *buffer)
     const size_t cut = fg_fault_due(FG_FAULT_wild_record) && buffer->used > 16 ? 12 : 0;
     fg_take_clock_pair();
     fg_await_second_pair();
-    for (size_t i = 0; i < buffer->n_fixups; i++)
+    size_t n_kernels = 0;
+    for (size_t i = 0; i < buffer->n_fixups; i++) {
         fill_times(buffer, &buffer->fixups[i], now_ns);
+        n_kernels += buffer->fixups[i].is_kernel;
+    }
     if (fg_program()->fault[FG_FAULT_shuffle])
         shuffle(buffer);
     fg_busy(fg_program()->callback_ns);
     fg_call_complete(buffer->data, buffer->bytes, buffer->used - cut);
+    fg_witness("{\"what\":\"taken\",\"kernels\":%zu}", n_kernels);
     free(buffer->fixups);
     free(buffer);
     fg_delivered();
