@@ -5,11 +5,15 @@ import shutil
 import statistics
 import struct
 import subprocess
+import sys
 import time
 
 from analysis import Figure, timed
 from measure import environment
 from workloads import HERE, PYTHON
+
+sys.path.insert(0, os.path.dirname(HERE))
+from stolen import no_schedstat  # noqa: E402
 
 TORCH = "import torch\ntorch.set_num_threads(1)\nfor i in range(10000): torch.nn.Linear(64, 64)(torch.randn(64, 64)).sum().backward()\n"
 TOTALS = 7  # the chunk of a profile's totals: docs/format.md
@@ -93,5 +97,5 @@ def profile_figures(places, proftrace, env, repeats, quick):
 def figures(workload, bare, places, proftrace, repeats, quick):
     env = environment(workload, bare)
     env["PROFTRACE_DIR"] = f"{places.traces}/launcher"
-    return [sleeping_tree(places, proftrace, env, 2 if quick else 10), large_tree(proftrace, env, 3 if quick else 20),
-            *profile_figures(places, proftrace, env, repeats, quick)]
+    large = [] if no_schedstat() else [large_tree(proftrace, env, 3 if quick else 20)]
+    return [sleeping_tree(places, proftrace, env, 2 if quick else 10), *large, *profile_figures(places, proftrace, env, repeats, quick)]

@@ -26,7 +26,7 @@ import table  # noqa: E402
 import truth_of_place  # noqa: E402
 from others import Others, busy_loops  # noqa: E402
 from possible import impossible  # noqa: E402
-from stolen import stolen_s  # noqa: E402
+from stolen import no_schedstat, stolen_s  # noqa: E402
 from surroundings import Skip  # noqa: E402
 
 refuted = []  # values above what is possible, in any report
@@ -184,6 +184,9 @@ def main():
     names = arguments.causes.split(",") if arguments.causes else None
     if arguments.show is not None:
         return show(arguments.show, names)
+    if no_schedstat():
+        print(f"skipped: {no_schedstat()}")
+        return 77
     build = os.path.abspath(arguments.build)
     rows = []
     with busy_loops(arguments.beside):
