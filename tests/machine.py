@@ -68,13 +68,6 @@ def need_room(case, folder):
         case.fail(f"the file system of {folder} has less than 5 % free: trace files do not grow there, and events are lost; free some, or set TMPDIR")
 
 
-def need_samples(case, notes):
-    """Skips where perf events are refused: `notes` are those of a run.json or of a report's trace_quality."""
-    for note in notes:
-        if note.startswith("no CPU samples"):
-            case.skipTest(note)
-
-
 def need_static_program(case):
     """A path; ldconfig is one, but Ubuntu has a script of that name in front of it."""
     for path in ("/sbin/ldconfig", "/sbin/ldconfig.real"):

@@ -7,13 +7,10 @@ import gzip
 import json
 import os
 import subprocess
-import sys
 import unittest
 
-from viewer_case import BUILD, SOURCE, ViewerCase, machine
-
-sys.path.insert(0, str(SOURCE / "tests"))
-from sampled import no_samples, no_samples_of_python  # noqa: E402
+from viewer_case import BUILD, SOURCE, ViewerCase
+from sampled import no_samples, no_samples_of_python
 
 PROFTRACE = BUILD / "proftrace"
 EXAMPLE = SOURCE / "scripts" / "example" / "train.py"
@@ -58,7 +55,6 @@ class Samples(ViewerCase):
         super().setUpClass()
         cls.run_folder = cls.folder / "run"
         run(cls.run_folder, "/usr/bin/python3", "-c", PROGRAM)
-        cls.notes = json.loads((cls.run_folder / "run.json").read_text(encoding="utf-8"))["notes"]
         cls.chrome = cls.folder / "chrome.json"
         cls.code, cls.written = export(cls.run_folder, "chrome", cls.chrome)
         with open(cls.chrome, encoding="utf-8") as file:
@@ -88,7 +84,6 @@ class Samples(ViewerCase):
 
     def test_they_nest_and_last_as_long_as_their_threads_ran(self):
         """The witness is the program: it computes until the clock of its own thread says so."""
-        machine.need_samples(self, self.notes)
         ran_s = {}
         for track, slices in self.slices().items():
             open_until, roots_us = [], 0
@@ -108,7 +103,6 @@ class Samples(ViewerCase):
         self.assertTrue(any(name.startswith("thread ") and seconds > 0.2 for name, seconds in ran_s.items()), ran_s)
 
     def test_names(self):
-        machine.need_samples(self, self.notes)
         processes = [event["args"]["name"] for event in self.events if event["ph"] == "M" and event["name"] == "process_name"]
         self.assertEqual(len([name for name in processes if name.startswith("pt_data_worker (fork of python3")]), 1, processes)
         self.assertTrue(any("compute" in event["name"] for slices in self.slices().values() for event in slices))
@@ -128,7 +122,6 @@ class Samples(ViewerCase):
     def test_the_first_samples_of_a_new_image_are_its_own(self):
         """An exec: what the next program runs at once is none of the one before. On a busy machine the program may wait for a
         CPU before its first sample, but not each time."""
-        machine.need_samples(self, self.notes)
         for attempt in range(5):
             if self.first_sample_after_exec_us(self.folder / f"exec{attempt}") < 15000:
                 return

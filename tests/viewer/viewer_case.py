@@ -12,7 +12,6 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-import machine  # noqa: E402,F401
 
 SOURCE = HERE.parent.parent
 BUILD = pathlib.Path(os.environ.get("PROFTRACE_BUILD", SOURCE / "build"))
