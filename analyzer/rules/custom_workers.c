@@ -201,6 +201,19 @@ static bool share_connections(const struct pt_finding *finding, const struct pt_
                MANY_REQUESTS * pt_finding_number_or_0(finding, metrics, "net.connect.calls");
 }
 
+/* Then more at once save little: that one takes as long as before. */
+static bool has_one_long_request(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    enum { MOST_PARTS = 3 };
+    const struct pt_table *hosts = pt_view_table(metrics, (pt_u32)finding->stage, PT_VIEW_hosts);
+    double longest_s = 0, total_s = 0;
+    for (size_t row = 0; hosts && row < hosts->n_rows; row++) {
+        longest_s = fmax(longest_s, pt_value_number(pt_table_cell(hosts, row, "longest_s")));
+        total_s += pt_value_number(pt_table_cell(hosts, row, "total_s"));
+    }
+    return longest_s > total_s / MOST_PARTS;
+}
+
 bool pt_rule_serial_fetches(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
@@ -209,7 +222,7 @@ bool pt_rule_serial_fetches(struct pt_profile *profile, pt_i64 stage, struct pt_
     const double connects = pt_finding_number(finding, metrics, "net.connect.calls");
     if (!(pt_finding_number(finding, metrics, "net.request.calls") >= FEWEST_REQUESTS || connects >= FEWEST_REQUESTS) ||
         !(pt_finding_number(finding, metrics, "net.at_once") < 2) || fetch_under_a_lock(finding, metrics) ||
-        share_connections(finding, metrics))
+        share_connections(finding, metrics) || has_one_long_request(finding, metrics))
         return false;
     const double cost_s = pt_finding_number(finding, metrics, "net.cost_s");
     finding->gain_upper_s = fmax(cost_s - computed_by_servers_s(finding, metrics), 0);

@@ -440,6 +440,33 @@ static void who_sends_is_not_told_to_fetch(void **state)
     }
 }
 
+/* A notebook asks its kernel: of eleven requests one waits until that has started. */
+static void one_long_request_is_not_fetched_sooner_beside_others(void **state)
+{
+    struct host_row {
+        double longest_s, total_s;
+    };
+    static const struct pt_column columns[] = {
+        PT_COLUMN(struct host_row, longest_s, SECONDS, "Longest"),
+        PT_COLUMN(struct host_row, total_s, SECONDS, "Time"),
+    };
+    static const struct pt_table_kind hosts = {PT_VIEW_hosts, .most = 9, PT_COLUMNS(columns)};
+    (void)state;
+    for (int has_long_one = 0; has_long_one < 2; has_long_one++) {
+        struct judged_stage *w = judged_new(10);
+        judged_set(w, "net.cost_s", 4);
+        judged_set(w, "net.request.calls", 30);
+        judged_set(w, "net.connect.calls", 30);
+        judged_set(w, "net.at_once", 1);
+        struct pt_table *table = pt_metrics_add_table(&w->profile.metrics, pt_scope_stage(0), &hosts);
+        pt_table_add(table, &(struct host_row){has_long_one ? 2 : 0.2, 2.5});
+        pt_table_add(table, &(struct host_row){0.2, 1.5});
+        pt_judge(&w->profile, &w->findings);
+        assert_int_equal(judged_find(w, "serial_fetches") == NULL, has_long_one);
+        judged_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +485,7 @@ int main(void)
         cmocka_unit_test(a_data_set_in_memory_is_known_by_names_without_a_class),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_its_name),
         cmocka_unit_test(a_data_set_in_memory_needs_no_loader),
+        cmocka_unit_test(one_long_request_is_not_fetched_sooner_beside_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
