@@ -187,11 +187,6 @@ static bool is_recorded(const cJSON *stage, const char *layer)
     return !cJSON_HasObjectItem(cJSON_GetObjectItemCaseSensitive(stage, "not_recorded"), layer);
 }
 
-static bool both_record(const struct pt_stage_pair *pair, const char *layer)
-{
-    return is_recorded(pair->of[PT_DIFF_A], layer) && is_recorded(pair->of[PT_DIFF_B], layer);
-}
-
 static enum pt_layer layer_of_call(const char *call)
 {
     for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++)
@@ -210,12 +205,14 @@ static void drop_calls_of(struct pt_stage_pair *pair, enum pt_layer layer)
     calls->n = kept;
 }
 
-/* Without this each file and call of the other run would have come, or gone. */
+/* Without this each file and call of the other run would have come, or gone. What neither records is compared as it is.
+ */
 static void drop_what_one_does_not_record(struct pt_stage_pair *pair)
 {
     for (int layer = 0; layer < PT_LAYER__COUNT; layer++) {
         const char *name = pt_layer_name((enum pt_layer)layer);
-        if (!pair->of[PT_DIFF_A] || !pair->of[PT_DIFF_B] || both_record(pair, name))
+        const bool is_a = is_recorded(pair->of[PT_DIFF_A], name), is_b = is_recorded(pair->of[PT_DIFF_B], name);
+        if (!pair->of[PT_DIFF_A] || !pair->of[PT_DIFF_B] || is_a == is_b)
             continue;
         drop_calls_of(pair, (enum pt_layer)layer);
         pair->changes[PT_DIFF_places].n = 0;
@@ -224,8 +221,7 @@ static void drop_what_one_does_not_record(struct pt_stage_pair *pair)
                 pair->changes[PT_DIFF_directories].n = 0;
         if (layer == PT_LAYER_IO)
             pair->changes[PT_DIFF_commands].n = 0;
-        const bool is_a = is_recorded(pair->of[PT_DIFF_A], name), is_b = is_recorded(pair->of[PT_DIFF_B], name);
-        if (is_a == is_b || pair->unrecorded)
+        if (pair->unrecorded)
             continue;
         pair->unrecorded = is_a ? "B" : "A";
         pair->why_unrecorded = pt_member_text(

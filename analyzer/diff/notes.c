@@ -44,8 +44,8 @@ static void add_work(struct pt_doc *doc, const struct pt_stage_pair *pair)
     const double b = pt_member_number(training_of(pair, PT_DIFF_B), "steps");
     const bool is_a_cut = was_cut_short(pair, PT_DIFF_A), is_b_cut = was_cut_short(pair, PT_DIFF_B);
     if (is_a_cut != is_b_cut)
-        add(doc, pt_doc_format(doc, "%s: %s did not come to its end (%.0f steps in A, %.0f in B)", pair->name,
-                               is_a_cut ? "A" : "B", a, b));
+        add(doc, pt_doc_format(doc, "%s: %s did not come to its end%s", pair->name, is_a_cut ? "A" : "B",
+                               isnan(a) || isnan(b) ? "" : pt_doc_format(doc, " (%.0f steps in A, %.0f in B)", a, b)));
     else if (fabs(a - b) > least_share * fmax(a, b))
         add(doc, pt_doc_format(doc, "%s: A made %.0f steps, B %.0f", pair->name, a, b));
 }

@@ -76,10 +76,11 @@ static double or_0(double number)
 
 struct pt_lost_events pt_document_lost(const cJSON *document)
 {
-    const cJSON *quality = cJSON_GetObjectItemCaseSensitive(document, "trace_quality"), *process;
+    const cJSON *quality = cJSON_GetObjectItemCaseSensitive(document, "trace_quality"),
+                *processes = cJSON_GetObjectItemCaseSensitive(document, "processes"), *process;
     const double dropped = or_0(pt_member_number(quality, "dropped"));
-    double no_space = 0;
-    cJSON_ArrayForEach(process, cJSON_GetObjectItemCaseSensitive(document, "processes"))
+    double no_space = processes ? 0 : dropped; /* of an epoch, and of several runs, the reasons are not known */
+    cJSON_ArrayForEach(process, processes)
     {
         const cJSON *events = cJSON_GetObjectItemCaseSensitive(process, "events");
         no_space += or_0(pt_member_number(cJSON_GetObjectItemCaseSensitive(events, "drop_reasons"), "no_space"));

@@ -584,6 +584,15 @@ class Undecided(Case):
         self.with_baseline(off)
         self.assertRegex(self.check(self.usual[0]), r"^ok: none of the \d+ figures that could be judged is worse(.*\n)*not judged +open\.calls .* not known in the")
 
+    def test_what_neither_run_records_hides_nothing_else(self):
+        runs = [self.folder / "few", self.folder / "many"]
+        for run, times in zip(runs, ("1000", "9000")):
+            subprocess.run([PROFTRACE, "run", "--no-report", "-o", run, "--", sys.executable, "-c", PROGRAM, times, "1"],
+                           check=True, capture_output=True, timeout=100, env={**environment(), "PROFTRACE_STAGE": "train", "PROFTRACE_LOCKS": "0"})
+        document = json.loads(self.proftrace("diff", *runs, "--format", "json"))
+        self.assertIn("places", document["stages"][0])
+        self.assertNotIn("not all calls", str(document.get("notes")))
+
     def test_a_failed_run_is_no_baseline(self):
         subprocess.run([PROFTRACE, "run", "--no-report", "-o", self.folder / "failed", "--", "sh", "-c", "exit 3"], capture_output=True, check=False, timeout=100)
         self.with_baseline(*self.usual)
