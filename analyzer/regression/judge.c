@@ -84,6 +84,8 @@ static const char *how_it_was(struct pt_doc *doc, const struct pt_judged *figure
     const size_t n = figure->n_a;
     if (n == 1)
         return "one run";
+    if (n < figure->n_past && width <= 0 && figure->n_apart)
+        return pt_doc_format(doc, "stable in %zu of the last %zu", n - figure->n_apart, n);
     if (n < figure->n_past)
         return pt_doc_format(doc, "%s in the last %zu", width > 0 ? "varies" : "stable", n);
     if (width > 0)
