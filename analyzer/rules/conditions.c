@@ -230,23 +230,40 @@ double pt_looking_for_work_s(const struct pt_profile *profile, const struct pt_f
            pt_finding_number_or_0(finding, &profile->metrics, "cpu.yielding_s");
 }
 
+/* From a GPU's first work to its last that is in the trace; 0 = none is. */
+static double gpu_window_s(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct pt_table *devices = pt_view_table(&profile->metrics, (pt_u32)finding->stage, PT_VIEW_gpu_devices);
+    double window_s = 0;
+    for (size_t row = 0; devices && row < devices->n_rows; row++)
+        window_s = fmax(window_s, pt_value_number(pt_table_cell(devices, row, "window_s")));
+    return window_s;
+}
+
+/* Of a run of hours the ring holds the GPU's work of the last minutes: how idle it was before, nobody knows. */
+static double gpu_unwatched_s(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const double window_s = gpu_window_s(profile, finding);
+    const double training_s = pt_finding_number(finding, &profile->metrics, "training.window_s");
+    const double of_s =
+        training_s > 0 ? training_s : (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9;
+    return window_s > 0 ? fmax(of_s - window_s, 0) : 0;
+}
+
 /* Loading of 30 ms beside 90 ms of kernels a step was told to save a third of a training whose GPU was busy for 98 %.
  */
 void pt_bound_by_idle_gpu(const struct pt_profile *profile, double inside_s, struct pt_finding *finding)
 {
     const double idle_s = pt_finding_number(finding, &profile->metrics, "gpu.gaps.all_s") +
-                          pt_finding_number_or_0(finding, &profile->metrics, "gpu.not_seen_s");
+                          pt_finding_number_or_0(finding, &profile->metrics, "gpu.not_seen_s") +
+                          gpu_unwatched_s(profile, finding);
     const double outside_s = fmax(finding->gain_upper_s - inside_s, 0);
     finding->gain_upper_s = fmin(finding->gain_upper_s, outside_s + idle_s); /* NAN: no GPU */
 }
 
 double pt_gpu_busy_percent(const struct pt_profile *profile, const struct pt_finding *finding, double of_s)
 {
-    const struct pt_table *devices = pt_view_table(&profile->metrics, (pt_u32)finding->stage, PT_VIEW_gpu_devices);
-    double window_s = 0; /* from its first work to its last */
-    for (size_t row = 0; devices && row < devices->n_rows; row++)
-        window_s = fmax(window_s, pt_value_number(pt_table_cell(devices, row, "window_s")));
-    return of_s - window_s < finding->time_s / 2
+    return of_s - gpu_window_s(profile, finding) < finding->time_s / 2
                ? pt_finding_number(finding, &profile->metrics, "gpu.gaps.busy_percent")
                : NAN;
 }

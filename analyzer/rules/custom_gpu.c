@@ -182,7 +182,7 @@ bool pt_rule_gpu_memory_full(struct pt_profile *profile, pt_i64 stage, struct pt
     if (!(number(profile, finding, "gpu.memory.peak_percent") > 90))
         return false;
     finding->always_shown = true;
-    if (!(number(profile, finding, "gpu.memory.near_limit.calls") >= FEWEST_NEAR_LIMIT))
+    if (number(profile, finding, "gpu.memory.near_limit.calls") < FEWEST_NEAR_LIMIT) /* unknown: it may fail */
         say_that_it_is_kept(finding);
     pt_finding_add_metrics(finding, &profile->metrics,
                            "peak_percent:gpu.memory.peak_percent peak_bytes:gpu.memory.peak.bytes "

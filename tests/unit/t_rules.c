@@ -389,7 +389,8 @@ static void memory_that_is_there_is_no_problem(void **state)
                  {"high_memory", "rss.max_bytes", 3e10, "resource.machine_memory_percent.max", 60, true},
                  {"high_memory", "rss.max_bytes", 3e10, "resource.machine_memory_percent.max", NAN, true},
                  {"gpu_memory_full", "gpu.memory.peak_percent", 93, "gpu.memory.near_limit.calls", 0, false},
-                 {"gpu_memory_full", "gpu.memory.peak_percent", 93, "gpu.memory.near_limit.calls", 8, true}};
+                 {"gpu_memory_full", "gpu.memory.peak_percent", 93, "gpu.memory.near_limit.calls", 8, true},
+                 {"gpu_memory_full", "gpu.memory.peak_percent", 93, "gpu.memory.near_limit.calls", NAN, true}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct judged_stage *w = judged_new(10);

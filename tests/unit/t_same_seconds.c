@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Findings about the same seconds: these are taken off what no rule explains once, and who says it all says most of it.
+ * Findings about the same seconds: these are taken off what no rule explains once, and who says it all says most of it;
+ * seconds in which a GPU computed are no gain.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,12 +77,38 @@ static void a_small_place_hides_no_large_one(void **state)
     }
 }
 
+/* Of a run of hours the ring holds the last minutes of the GPU's work: how idle it was before bounds nothing. */
+static void what_a_gpu_did_before_the_ring_is_no_bound(void **state)
+{
+    struct device_row {
+        double window_s;
+    };
+    static const struct pt_column columns[] = {PT_COLUMN(struct device_row, window_s, SECONDS, "First to last")};
+    static const struct pt_table_kind devices = {PT_VIEW_gpu_devices, .most = 9, PT_COLUMNS(columns)};
+    (void)state;
+    for (int is_whole = 0; is_whole < 2; is_whole++) {
+        struct judged_stage *w = judged_new(WALL_S);
+        judged_set(w, "training.window_s", WALL_S);
+        judged_set(w, "load.in_main.percent", 30);
+        judged_set(w, "load.in_main.cost_s", 30);
+        judged_set(w, "gpu.gaps.all_s", 5);
+        struct pt_table *table = pt_metrics_add_table(&w->profile.metrics, pt_scope_stage(0), &devices);
+        pt_table_add(table, &(struct device_row){is_whole ? WALL_S : 10});
+        pt_judge(&w->profile, &w->findings);
+        const struct pt_finding *finding = judged_find(w, "loading_in_main");
+        assert_non_null(finding);
+        assert_int_equal(finding->gain_upper_s < 10, is_whole);
+        judged_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_two_findings_say_is_taken_off_once),
         cmocka_unit_test(what_each_says_of_its_own_is_taken_off_for_each),
         cmocka_unit_test(a_small_place_hides_no_large_one),
+        cmocka_unit_test(what_a_gpu_did_before_the_ring_is_no_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

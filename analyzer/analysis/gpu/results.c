@@ -310,14 +310,19 @@ static void set_memory(struct pt_gpu *gpu, pt_u32 stage)
         most_percent = percent;
         most_bytes = peak;
         of_bytes = (double)device->memory_bytes;
-        near_limit = (double)pt_gpu_level_allocations_above(gpu, (pt_u32)i, NEAR_LIMIT * of_bytes);
+        near_limit = pt_gpu_level_peak(gpu, (pt_u32)i) > NEAR_LIMIT * of_bytes
+                         ? (double)pt_gpu_level_allocations_above(gpu, (pt_u32)i, NEAR_LIMIT * of_bytes)
+                         : NAN;
     }
     const struct pt_value none =
         pt_unknown(pt_session_is_window(gpu->profile->session) ? pt_window_no_counters
                                                                : "no allocation, or no device, was described");
     set(gpu, stage, "gpu.memory.peak_percent", isnan(most_percent) ? none : pt_real(most_percent));
     set(gpu, stage, "gpu.memory.peak.bytes", isnan(most_percent) ? none : pt_integer(pt_whole(most_bytes)));
-    set(gpu, stage, "gpu.memory.near_limit.calls", isnan(most_percent) ? none : pt_integer(pt_whole(near_limit)));
+    set(gpu, stage, "gpu.memory.near_limit.calls",
+        isnan(most_percent) ? none
+        : isnan(near_limit) ? pt_unknown("what was allocated did not come near the limit, or is no longer in the trace")
+                            : pt_integer(pt_whole(near_limit)));
     set(gpu, stage, "gpu.memory.of.bytes", isnan(most_percent) ? none : pt_integer(pt_whole(of_bytes)));
 }
 
