@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`proftrace doctor`, `help`, `version`: what they say is true and their exit codes are the contract's."""
+import ctypes
 import json
 import os
+import struct
 import subprocess
 import unittest
 
@@ -27,6 +29,16 @@ class Doctor(LauncherCase):
             self.assertIn(name, checks)
         self.assertEqual(checks["library"]["status"], "ok", checks["library"])
         self.assertEqual(checks["command"]["status"], "ok")
+
+    def test_perf_events_are_there_where_the_kernel_gives_them(self):
+        """Tests that need samples are skipped by doctor's word: it has a witness of its own."""
+        perf_event_open, software, attribute_bytes, period_ns = 298, 1, 128, 10_000_000
+        attributes = struct.pack("IIQQ", software, attribute_bytes, 0, period_ns).ljust(attribute_bytes, b"\0")
+        fd = ctypes.CDLL(None).syscall(perf_event_open, attributes, -1, 0, -1, 0)
+        if fd < 0:
+            self.skipTest("perf_event_open is refused here")
+        os.close(fd)
+        self.assertEqual(self.checks()["perf events"]["status"], "ok")
 
     def test_nothing_is_left_behind(self):
         scratch = os.path.join(self.folder, "scratch")

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Twice as many processes as CPUs, each with small parallel loops of OpenMP, which has a thread for each CPU: none of
  * them has too many, all of them together have. The fixed ones have one thread each. */
+#define _GNU_SOURCE
 #include <omp.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +13,21 @@
 enum { LOOPS = 3000, SIZE = 20000 };
 
 static double numbers[SIZE];
+
+/* On a large machine there would be thousands of threads. */
+static void use_few_cpus(void)
+{
+    enum { MOST_CPUS = 4 };
+    cpu_set_t all, few;
+    CPU_ZERO(&few);
+    if (sched_getaffinity(0, sizeof all, &all))
+        exit(3);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&few) < MOST_CPUS; cpu++)
+        if (CPU_ISSET(cpu, &all))
+            CPU_SET(cpu, &few);
+    if (sched_setaffinity(0, sizeof few, &few))
+        exit(3);
+}
 
 static void work(int threads)
 {
@@ -24,12 +42,17 @@ static void work(int threads)
 int main(int argc, char **argv)
 {
     const int is_fixed = argc > 1 && !strcmp(argv[1], "--fixed");
+    use_few_cpus();
     const int cpus = omp_get_num_procs();
-    for (int i = 0; i < 2 * cpus; i++)
-        if (!fork()) {
+    for (int i = 0; i < 2 * cpus; i++) {
+        const pid_t pid = fork();
+        if (pid < 0)
+            return 3;
+        if (!pid) {
             work(is_fixed ? 1 : cpus);
             return 0;
         }
+    }
     while (wait(NULL) > 0)
         ;
     printf("%f\n", numbers[0]);
