@@ -57,13 +57,13 @@ class RealNetworks(FaultCase):
 
     def test_git_daemon(self):
         self.need("git")
-        clone = (f"{stories.GIT_DAEMON} git clone -q git://127.0.0.1:$port/repo clone; ls clone | wc -l; sha256sum clone/f* | sha256sum; "
+        clone = (f"{stories.git_daemon()} git clone -q git://127.0.0.1:$port/repo clone; ls clone | wc -l; sha256sum clone/f* | sha256sum; "
                  f"{stories.STOP}")
         self.check(["bash", "-c", clone], setup=stories.repository, claims=False)
         self.assertEqual(self.trace().lost(), 0)
 
     def test_redis(self):
         self.need("redis-server", "redis-benchmark")
-        self.check(["bash", "-c", f"{stories.REDIS} redis-benchmark -p $port -n 5000 -c 20 -q -t set,get >bench; redis-cli -p $port dbsize;"
+        self.check(["bash", "-c", f"{stories.redis_server()} redis-benchmark -p $port -n 5000 -c 20 -q -t set,get >bench; redis-cli -p $port dbsize;"
                     " redis-cli -p $port shutdown nosave; wait $p; echo $?"], modes=BOTH, claims=False)
         self.assertEqual(self.trace().lost(), 0)

@@ -19,12 +19,29 @@ http.server.test(http.server.SimpleHTTPRequestHandler, server, port=0, bind='127
 SERVER = f"{PYTHON} -u -c {shlex.quote(SERVE)} >port 2>log & p=$!; "
 PORT = "for i in $(seq 200); do grep -q port port && break; sleep 0.05; done; u=http://127.0.0.1:$(grep -o 'port [0-9]*' port | cut -d' ' -f2); "
 STOP = "kill $p; wait $p; true"
-# A port may be taken since the kernel gave it: the next one is tried. Who answers must be our own server.
-REDIS = ("for port in {ports}; do redis-server --save '' --port $port --bind 127.0.0.1 >log 2>&1 & p=$!;"
-         " for i in $(seq 600); do sleep 0.1; kill -0 $p 2>/dev/null || break; redis-cli -p $port ping 2>/dev/null | grep -q PONG && kill -0 $p && break 2;"
-         " done; done; ")
-GIT_DAEMON = ("for port in {ports}; do git daemon --reuseaddr --listen=127.0.0.1 --port=$port --base-path=$PWD >log 2>&1 & p=$!;"
-              " for i in $(seq 100); do git ls-remote -q git://127.0.0.1:$port/repo >/dev/null 2>&1 && kill -0 $p && break 2; sleep 0.1; done; kill $p; done; ")
+
+
+def free_ports():
+    """One may be taken since the kernel gave it: then the next one is tried. Who answers must be our own server."""
+    servers = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
+    ports = " ".join(str(server.getsockname()[1]) for server in servers)
+    for server in servers:
+        server.close()
+    return ports
+
+
+def redis_server():
+    """Shell that starts one: $p, at $port."""
+    return (f"for port in {free_ports()}; do redis-server --save '' --port $port --bind 127.0.0.1 >log 2>&1 & p=$!;"
+            " for i in $(seq 600); do sleep 0.1; kill -0 $p 2>/dev/null || break; redis-cli -p $port ping 2>/dev/null | grep -q PONG && kill -0 $p && break 2;"
+            " done; done; ")
+
+
+def git_daemon():
+    """Shell that starts one: $p, at $port."""
+    return (f"for port in {free_ports()}; do git daemon --reuseaddr --listen=127.0.0.1 --port=$port --base-path=$PWD >log 2>&1 & p=$!;"
+            " for i in $(seq 100); do git ls-remote -q git://127.0.0.1:$port/repo >/dev/null 2>&1 && kill -0 $p && break 2; sleep 0.1; done; kill $p; done; ")
+
 
 URLLIB = """
 import http.server, socket, subprocess, threading, urllib.request
@@ -95,14 +112,6 @@ public class Net { public static void main(String[] a) throws Exception {
 """
 
 
-def free_ports():
-    servers = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
-    ports = " ".join(str(server.getsockname()[1]) for server in servers)
-    for server in servers:
-        server.close()
-    return ports
-
-
 def files(work):
     for i in range(40):
         with open(f"{work}/f{i}", "w", encoding="ascii") as f:
@@ -139,12 +148,12 @@ class NetworkTruth(StraceCase):
 
     def test_redis(self):
         self.need("redis-server", "redis-benchmark")
-        self.compare(["bash", "-c", REDIS.format(ports=free_ports()) + "redis-benchmark -p $port -n 300 -c 5 -q -t set,get,lpush >bench; redis-cli -p $port dbsize >size;"
+        self.compare(["bash", "-c", redis_server() + "redis-benchmark -p $port -n 300 -c 5 -q -t set,get,lpush >bench; redis-cli -p $port dbsize >size;"
                       " redis-cli -p $port shutdown nosave; wait $p; true"], seen=("socket", "connect", "accept", "poll"))
 
     def test_git_daemon(self):
         self.need("git")
-        self.compare(["bash", "-c", GIT_DAEMON.format(ports=free_ports()) + "git clone -q git://127.0.0.1:$port/repo clone; ls clone | wc -l; " + STOP],
+        self.compare(["bash", "-c", git_daemon() + "git clone -q git://127.0.0.1:$port/repo clone; ls clone | wc -l; " + STOP],
                      repository, seen=("socket", "connect", "accept", "poll", "child"))
 
     def test_node(self):
