@@ -13,7 +13,7 @@ from export_case import ExportCase, main
 SCHEMA = pathlib.Path(__file__).resolve().parent / "junit.xsd"
 LOG = "it failed: <b>&amp; ]]> \\033[31m \\001 \\377 \\357\\277\\276 \\342\\200\\256 --> '\"'\"'\\n"
 STAGES = [
-    {"stage": "works", "cmd": ["sh", "-c", "sleep 0.1"]},
+    {"stage": "works", "cmd": ["sh", "-c", "sleep 0.4"]},
     {"stage": "<fails> & \"dies\"", "cmd": ["sh", "-c", f"printf '{LOG}'; exit 3"]},
     {"stage": "behind", "cmd": ["true"]},
     {"stage": "not wanted", "skip": "it needs a GUI"},
