@@ -125,8 +125,8 @@ bool pt_rule_gpu_collective_imbalance(struct pt_profile *profile, pt_i64 stage, 
     return true;
 }
 
-/* Where all are late in turn, each waits in its collectives for the others, whose GPUs are idle then: that is another
- * matter. */
+/* Where all are late in turn, each waits in its collectives for the others. If their GPUs are idle then, that is
+ * another matter; if they compute, it looks like an exchange: the advice names it, and the confidence is low. */
 bool pt_rule_gpu_communication_bound(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     (void)stage;
