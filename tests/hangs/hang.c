@@ -166,7 +166,13 @@ __attribute__((noinline)) static int wait_for_news(void)
 __attribute__((noinline)) static void fill(int fd)
 {
     static char much[1 << 20];
-    turns += (unsigned long)write(fd, much, sizeof much);
+    size_t written = 0;
+    while (written < sizeof much) { /* stopped in it, the call returns what it has written */
+        const ssize_t n = write(fd, much + written, sizeof much - written);
+        if (n <= 0)
+            return;
+        written += (size_t)n;
+    }
 }
 
 /* Both write, and nobody reads. */
