@@ -10,6 +10,7 @@ import subprocess
 import unittest
 
 from viewer_case import BUILD, SOURCE, ViewerCase
+import machine
 from sampled import no_samples, no_samples_of_python
 
 PROFTRACE = BUILD / "proftrace"
@@ -108,7 +109,7 @@ class Samples(ViewerCase):
         self.assertTrue(any("compute" in event["name"] for slices in self.slices().values() for event in slices))
 
     def first_sample_after_exec_us(self, folder):
-        run(folder, "/bin/sh", "-c", "exec /usr/bin/python3 -c 'sum(range(30000000))'")
+        run(folder, *machine.first_in_line(), "/bin/sh", "-c", "exec /usr/bin/python3 -c 'sum(range(30000000))'")
         out = folder.with_suffix(".json")
         self.assertEqual(export(folder, "chrome", out)[0], 0)
         with open(out, encoding="utf-8") as file:

@@ -106,7 +106,7 @@ static void train(void)
         COUNTED(slot, STAT, stat(file_name, &status));
         host_sink = malloc(10000 + step % 1000);
         free(host_sink);
-        pause_for(slot, minute_ns / 2);
+        pause_for(slot, minute_ns / 8);
     }
 }
 
