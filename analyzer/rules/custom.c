@@ -176,6 +176,20 @@ static const char *why_no_process(const struct pt_profile *profile, pt_i64 stage
            "the library was loaded";
 }
 
+/* What is waited for when a process is ended is in no event: calls are recorded when they return. The time that it took
+ * is of unknown use, and the stacks that were taken before the end say of which. */
+bool pt_rule_stage_stuck(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    (void)stage;
+    if (!(pt_finding_number(finding, metrics, "stuck.looks") > 0))
+        return false;
+    finding->always_shown = true; /* it came back after a while, and nobody knows how long that was */
+    finding->gain_upper_s = pt_finding_number_or_0(finding, metrics, "time.unattributed_s");
+    pt_finding_add_metrics(finding, metrics, "where:stuck.where unattributed_s:time.unattributed_s");
+    return true;
+}
+
 /* The first of them is named; why the stage's own command died, the launcher may know. */
 static void name_the_dead(struct pt_profile *profile, pt_u32 stage, const struct pt_table *table,
                           struct pt_finding *finding)
