@@ -16,7 +16,8 @@
 #define LEAST_SPINNING 0.05
 #define SLOWED 0.15
 /* Of what other programs cost: so much of it by spinning is worth fewer threads. */
-#define POOL_SHARE 0.2
+#define POOL_SHARE 0.1
+#define QUEUE_COSTS 0.08
 
 static bool has_spinning_pool(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {
@@ -158,7 +159,12 @@ bool pt_rule_noisy_neighbour(struct pt_profile *profile, pt_i64 stage, struct pt
     if (stage < 0 || !(pt_finding_number(finding, metrics, "neighbours.cpu_percent") >= 10) ||
         !(cost_s * 1e9 >= 0.05 * (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage)))
         return false;
-    finding->gain_upper_s = cost_s;
+    /* Nothing is done around a queue; what computes is slower beside others, which is less than what was waited for. */
+    const double computing_s = pt_finding_number_or_0(finding, metrics, "time.native_s") +
+                               pt_finding_number_or_0(finding, metrics, "time.python_s") -
+                               pt_finding_number_or_0(finding, metrics, "cpu.spinning_main_s");
+    finding->is_exact = true;
+    finding->gain_upper_s = cost_s + fmin(QUEUE_COSTS * cost_s, SLOWED * fmax(computing_s, 0));
     finding->others = left ? NULL : "Other programs";
     pt_finding_add_metrics(finding, metrics,
                            "others_cpu_percent:neighbours.cpu_percent others_cpu_s:neighbours.cpu_s "
