@@ -40,7 +40,7 @@ class MiniTorchTest(MiniTorchCase):
 
     def test_collectives(self):
         outcome, _ = self.train("--steps", "2", "--allreduce", "3")
-        self.assertEqual(len([t for t in outcome.true("kernel") if t["name"].startswith("ncclDevKernel_AllReduce")]), 6)
+        self.assertEqual(len([t for t in outcome.true("kernel") if "ncclDevKernel_AllReduce" in t["name"]]), 6)
 
     def test_with_client(self):
         """All that it does is recorded."""

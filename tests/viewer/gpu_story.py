@@ -8,7 +8,7 @@ import random
 START_REALTIME_NS = 1763640000000000123
 DEVICE_SLOT = 0x80000000
 LAUNCH, COPY, SYNC = 1, 3, 7  # classes of calls
-NAMES = ["_Z4gemmPfS_i", "_Z6conv2dPfS_", "elementwise", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 'bad"\\<name>']
+NAMES = ["_Z4gemmPfS_i", "_Z6conv2dPfS_", "elementwise", "_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LLv", 'bad"\\<name>']
 QUOTE = str.maketrans({'"': '\\"', "\\": "\\\\"})
 
 
@@ -47,7 +47,7 @@ class Rank:
         name = self.random.choice(NAMES)
         length_ns = self.random.randrange(2000, 9001)
         self.call(self.at_ns, length_ns, "cudaLaunchKernel", LAUNCH)
-        kind = "communication" if name.startswith("nccl") else "compute"
+        kind = "communication" if "nccl" in name else "compute"
         self.gpu(20 if kind == "communication" else 7, self.at_ns, self.at_ns + length_ns + self.random.randrange(500, 4000),
                  self.random.randrange(1000, 60000),
                  f'gpu_kernel QUEUE name="{name.translate(QUOTE)}" config="8,4,1 128,2,1 40 2048+{self.correlation}"', kind)

@@ -113,6 +113,16 @@ static void add_launch(struct pt_gpu_device *device, const struct pt_gpu_activit
     pt_histogram_add(&launches->run, (pt_u64)(work->end_ns - work->start_ns));
 }
 
+/* A kernel of NCCL, which talks to other GPUs. CUPTI gives the names of C++ mangled
+ * ("_Z39ncclDevKernel_AllReduce...24..."), with nothing in front, those of C as they are: looked at as they are, no
+ * training had a collective. Names are not demangled here: that costs more than all else that is done for a record. */
+static bool is_collective(const char *name)
+{
+    if (!strncmp(name, "_Z", 2))
+        name += 2 + strspn(name + 2, "L0123456789"); /* L: a static function; then the length of the name */
+    return !strncmp(name, "nccl", 4);
+}
+
 static void add_kernel(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_activity *work,
                        const struct pt_gpu_call *call)
 {
@@ -134,7 +144,7 @@ static void add_kernel(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_ac
         kernel->wait_ns += work->start_ns > call->end_ns ? work->start_ns - call->end_ns : 0;
         add_launch(gpu->devices.items[device], work, call);
     }
-    if (strncmp(name, "nccl", 4)) {
+    if (!is_collective(name)) {
         pt_time_union_add(&gpu->devices.items[device]->compute, work->start_ns, work->end_ns);
         return;
     }

@@ -7,7 +7,7 @@ import os
 KERNELS = ("gemm", "elementwise", "reduce", "adam", "softmax", "allreduce")
 HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = 1, 2, 3
 PROGRAM = ("kernel *gemm* 400000; kernel *elementwise* 50000; kernel *reduce_kernel* 20000; kernel *multi_tensor* 150000; "
-           "kernel *softmax* 30000; kernel nccl* 200000; module_load_ns 1e5; lazy_load_ns 1e4")
+           "kernel *softmax* 30000; kernel *nccl* 200000; module_load_ns 1e5; lazy_load_ns 1e4")
 
 _library = None
 

@@ -17,7 +17,7 @@ static const char *const kernel_names[] = {
     "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_14func_wrapper_tIfEEjfLi4EEEEEvT1_",
     "_ZN2at6native12_GLOBAL__N_125multi_tensor_apply_kernelINS1_18TensorListMetadataILi4EEENS1_16AdamFunctorMasterE",
     "_ZN2at6native54_GLOBAL__N__softmax_warp_forwardIfffLi8ELb0EEEvPT0_PKT_iii",
-    "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+    "_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE",
 };
 enum { N_KERNELS = sizeof kernel_names / sizeof *kernel_names };
 static char kernels[N_KERNELS];
