@@ -50,14 +50,45 @@ BESIDE = ("runnable", "tracing")
 WORKER_DID = {"worker_sleep": "Sleep", "worker_slow_file": "File read"}
 
 
-def run(*arguments):
+# Python that is busy: first beside a GPU that computes on another stream all the time, then while the GPU waits for it.
+TWO_STREAMS = """
+import json, sys, time
+sys.path.insert(0, {folder!r})
+from minitorch import cuda
+
+def step(kept_busy_by):
+    cuda.launch("gemm", stream=first)
+    cuda.check(cuda.library().mt_synchronize(first))
+    kept_busy_by()
+
+def beside_the_gpu():
+    end = time.monotonic() + 0.1
+    while time.monotonic() < end: sum(range(1000))
+
+def before_the_gpu():
+    end = time.monotonic() + 0.2
+    while time.monotonic() < end: sum(range(1000))
+
+first, second = cuda.stream(), cuda.stream()
+cuda.launch("allreduce", stream=second)
+for _ in range(10):
+    step(beside_the_gpu)
+cuda.synchronize()
+for _ in range(5):
+    step(before_the_gpu)
+step(int)
+print(json.dumps({{}}))
+"""
+
+
+def run(*arguments, program=TORCH, fakecuda=""):
     """(what is true, the GPU of the report)"""
     with tempfile.TemporaryDirectory(prefix="proftrace-gaps-") as folder:
         data = os.path.join(folder, "run")
         environment = {**os.environ, "LD_LIBRARY_PATH": os.path.join(BUILD, "fakecuda/lib"), "PROFTRACE_BUILD": BUILD,
-                       "FAKECUDA": "malloc_ns 200000",  # much longer than cudaFree: neither is preempted for as long
+                       "FAKECUDA": f"malloc_ns 200000{fakecuda}",  # much longer than cudaFree: neither is preempted for as long
                        "FAKECUDA_WITNESS": os.path.join(folder, "witness")}
-        done = subprocess.run([PROFTRACE, "run", "-o", data, "--no-report", "--", "/usr/bin/python3", TORCH, *arguments],
+        done = subprocess.run([PROFTRACE, "run", "-o", data, "--no-report", "--", "/usr/bin/python3", program, *arguments],
                               env=environment, capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
             raise AssertionError(done.stderr)
@@ -119,6 +150,23 @@ class Gaps(unittest.TestCase):
         _, gpu = run("--steps", "5", "--cause", "heap=300")
         places = [row["where"] for row in gpu["devices"][0]["idle_places"] if row["cause"] == "heap"]
         self.assertRegex(places[0], r"^causes\.py:\d+ heap$")
+
+    def test_what_ran_beside_a_busy_gpu_is_no_cause(self):
+        """Each small kernel ends, and the next begins, while a large one on another stream goes on: no GPU waited for what
+        Python did between them. That is seen when the large one has ended."""
+        with tempfile.TemporaryDirectory(prefix="proftrace-gaps-") as folder:
+            program = os.path.join(folder, "two_streams.py")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write(TWO_STREAMS.format(folder=os.path.dirname(TORCH)))
+            _, gpu = run(program=program, fakecuda="; kernel *nccl* 2000000000; kernel * 400000")
+        device = gpu["devices"][0]
+        self.assertGreater(device["busy_s"], 2)
+        self.assertLess(device["idle_s"], 1.5)
+        seconds = {name: sum(row["seconds"] for row in device["idle_places"] if row["cause"] == "python" and name in row["where"])
+                   for name in ("beside_the_gpu", "before_the_gpu")}
+        beside_s = sum(row["seconds"] for row in device["idle_causes"] if row["cause"] in BESIDE)
+        self.assertGreater(seconds["before_the_gpu"], 0.8 * (device["idle_s"] - beside_s), device["idle_places"])
+        self.assertLess(seconds["beside_the_gpu"], CHANCE_S, device["idle_places"])
 
     def test_causes_mixed(self):
         self.check_all([

@@ -135,6 +135,7 @@ static void free_lists(struct pt_gpu *gpu)
     for (size_t i = 0; i < gpu->devices.n; i++) {
         free(gpu->devices.items[i]->gaps.items);
         free(gpu->devices.items[i]->pieces.items);
+        free(gpu->devices.items[i]->finds.items);
         free(gpu->devices.items[i]->launches);
         free(gpu->devices.items[i]);
     }

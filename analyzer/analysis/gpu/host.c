@@ -20,6 +20,7 @@
 #include "util/whole.h"
 
 #define ENOUGH_SAMPLED 0.5
+enum { MOST_PLACES_OF_GAP = 64 }; /* that are looked through for one that is there already */
 
 /* No device: what is found is not extrapolated. */
 #define NO_DEVICE UINT32_MAX
@@ -169,6 +170,28 @@ static const char *place_of(struct pt_gpu_host *host, pt_u32 node, enum pt_gpu_c
     return (const char *)(uintptr_t)(*slot - 1);
 }
 
+/* A record that comes later may show that the device was busy in the gap: then it is taken back. */
+static void note_find(struct pt_gpu_device *device, size_t place, double ns)
+{
+    const size_t first = device->gaps.items[device->gaps.n - 1].first_find;
+    for (size_t i = device->finds.n; i-- > first && device->finds.n - i <= MOST_PLACES_OF_GAP;)
+        if (device->finds.items[i].place == place) {
+            device->finds.items[i].ns += ns;
+            return;
+        }
+    pt_vec_push(&device->finds, ((struct pt_gpu_find){place, ns}));
+}
+
+void pt_gpu_host_take_back(struct pt_gpu *gpu, struct pt_gpu_device *device)
+{
+    const size_t first = device->gaps.items[device->gaps.n - 1].first_find;
+    struct pt_gpu_host *host = gpu->hosts[device->stage];
+    for (; device->finds.n > first; device->finds.n--) {
+        const struct pt_gpu_find *find = &device->finds.items[device->finds.n - 1];
+        host->found.items[find->place].ns -= find->ns;
+    }
+}
+
 static void add_found(struct pt_gpu_host *host, pt_u32 device, enum pt_gpu_cause cause, pt_u32 node, double ns)
 {
     const pt_u32 function = function_at(host->view, node);
@@ -180,6 +203,7 @@ static void add_found(struct pt_gpu_host *host, pt_u32 device, enum pt_gpu_cause
         *slot = host->found.n;
     }
     host->found.items[*slot - 1].ns += ns;
+    note_find(host->gpu->devices.items[device], *slot - 1, ns);
 }
 
 static enum pt_gpu_cause cause_of_wait(const struct pt_gpu_host *host, const struct pt_cpu_state *wait)

@@ -27,6 +27,8 @@ pt_i64 pt_gpu_host_split(struct pt_gpu_host *host, pt_u32 device, struct pt_gpu_
                          struct pt_gpu_viewer viewer);
 /* The same for a thread that was waited for: waits only. */
 pt_i64 pt_gpu_host_waits(struct pt_gpu_host *host, struct pt_gpu_stretch stretch, struct pt_gpu_viewer viewer);
+/* What was counted for a device's last gap is counted no more: the device was busy. */
+void pt_gpu_host_take_back(struct pt_gpu *gpu, struct pt_gpu_device *device);
 /* Splits what is left of a device's own code by the samples that fell into it. */
 void pt_gpu_host_share(struct pt_gpu *gpu, pt_u32 device);
 

@@ -277,16 +277,22 @@ static void forget_old(struct pt_gpu_device *device)
 {
     if (device->gaps.n < PT_GPU_MOST_GAPS)
         return;
-    const size_t n = device->gaps.n / 2, pieces = device->gaps.items[n].first_piece;
+    const size_t n = device->gaps.n / 2;
+    const size_t pieces = device->gaps.items[n].first_piece, finds = device->gaps.items[n].first_find;
     for (size_t i = 0; i < n; i++)
         settle(device, &device->gaps.items[i]);
     device->gaps.n -= n;
     device->pieces.n -= pieces;
+    device->finds.n -= finds;
     memmove(device->gaps.items, device->gaps.items + n, device->gaps.n * sizeof *device->gaps.items);
     if (pieces)
         memmove(device->pieces.items, device->pieces.items + pieces, device->pieces.n * sizeof *device->pieces.items);
-    for (size_t i = 0; i < device->gaps.n; i++)
+    if (finds)
+        memmove(device->finds.items, device->finds.items + finds, device->finds.n * sizeof *device->finds.items);
+    for (size_t i = 0; i < device->gaps.n; i++) {
         device->gaps.items[i].first_piece -= pieces;
+        device->gaps.items[i].first_find -= finds;
+    }
 }
 
 static void count_causes(struct pt_gpu *gpu, struct pt_gpu_device *device, int sign)
@@ -311,6 +317,7 @@ static pt_i64 no_cost_in(const struct pt_gpu *gpu, const struct pt_gpu_device *d
 static void take_back(struct pt_gpu *gpu, struct pt_gpu_device *device)
 {
     count_causes(gpu, device, -1);
+    pt_gpu_host_take_back(gpu, device);
     const struct pt_gpu_gap *gap = &device->gaps.items[--device->gaps.n];
     count_gap(device, gap, -1);
     for (; device->pieces.n > gap->first_piece; device->pieces.n--) {
@@ -324,8 +331,10 @@ static void add_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 {
     struct pt_gpu_device *device = view->device;
     forget_old(device);
-    pt_vec_push(&device->gaps,
-                ((struct pt_gpu_gap){.start_ns = start_ns, .end_ns = end_ns, .first_piece = device->pieces.n}));
+    pt_vec_push(
+        &device->gaps,
+        ((struct pt_gpu_gap){
+            .start_ns = start_ns, .end_ns = end_ns, .first_piece = device->pieces.n, .first_find = device->finds.n}));
     const pt_i64 unseen_ns = split_gap(view, start_ns, end_ns);
     struct pt_gpu_gap *gap = &device->gaps.items[device->gaps.n - 1];
     gap->unseen_ns = unseen_ns;

@@ -142,12 +142,18 @@ struct pt_gpu_gap {
     pt_i64 unseen_ns;  /* of it, while the program had CUPTI for itself */
     pt_i64 no_cost_ns; /* of it, while the launching thread imported modules, or waited for requests */
     bool is_at_start;  /* the process had not made its first training step by then */
-    size_t first_piece;
+    size_t first_piece, first_find;
 };
 
 struct pt_gpu_piece {
     pt_u32 place;
     pt_i64 ns;
+};
+
+/* Of a gap, too: what samples of the CPU profile added to a place of gpu/host.c, by its index there. */
+struct pt_gpu_find {
+    size_t place;
+    double ns;
 };
 
 struct pt_gpu_device {
@@ -174,6 +180,9 @@ struct pt_gpu_device {
     struct {
         PT_VEC(struct pt_gpu_piece);
     } pieces; /* of these gaps */
+    struct {
+        PT_VEC(struct pt_gpu_find);
+    } finds; /* of these gaps, too */
 };
 #define PT_GPU_LARGE_GAP_NS 100000000
 
