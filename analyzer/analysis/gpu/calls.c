@@ -72,20 +72,19 @@ void pt_gpu_sum_add(struct pt_gpu *gpu, struct pt_gpu_summed of, pt_i64 duration
 /* ---- values that are read back: tensor.item(), float(tensor), print ---- */
 
 enum {
-    MOST_VALUE_BYTES = 64,
     MOST_CALLS_BETWEEN = 4,   /* of a copy and the wait for it; PyTorch makes none */
     MOST_DISPATCH_NS = 50000, /* what PyTorch does before it copies a value takes 10 to 20 us */
 };
 
-void pt_gpu_call_copied_back(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 correlation, pt_u64 bytes)
+void pt_gpu_call_reads_value(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 correlation)
 {
     struct pt_gpu_process *own = pt_gpu_process_of(gpu, process);
-    if (bytes <= MOST_VALUE_BYTES && pt_gpu_call_find(gpu, process, correlation))
+    if (pt_gpu_call_find(gpu, process, correlation))
         slot_of(own, correlation)->reads_value = true;
 }
 
-/* The copy is done before the thread that waits for it goes on: its record has come. What it costs before the first
- * step is done it costs once. */
+/* The copy is done before the thread that waits for it goes on: its record has come, and was joined to its call (into
+ * pageable memory: when that call ended). What it costs before the first step is done it costs once. */
 static void count_value(struct pt_gpu *gpu, const struct pt_process *process, const struct pt_gpu_call *wait)
 {
     struct pt_gpu_process *own = pt_gpu_process_of(gpu, process);

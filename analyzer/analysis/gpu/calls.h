@@ -13,7 +13,7 @@ void pt_gpu_calls_event(struct pt_gpu *gpu, const struct pt_event *event);
 void pt_gpu_sum_add(struct pt_gpu *gpu, struct pt_gpu_summed what, pt_i64 duration_ns, bool is_error);
 const struct pt_gpu_call *pt_gpu_call_find(const struct pt_gpu *gpu, const struct pt_process *process,
                                            pt_u32 correlation);
-/* That call copied so many bytes from the device to the host. */
-void pt_gpu_call_copied_back(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 correlation, pt_u64 bytes);
+/* What that call copies to the host is a value that somebody wants to know now. */
+void pt_gpu_call_reads_value(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 correlation);
 
 #endif

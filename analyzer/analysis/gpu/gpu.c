@@ -98,8 +98,10 @@ static void event(void *state, const struct pt_event *e)
         pt_gpu_imports_event(gpu, e);
         return;
     }
-    if (e->desc->category == PT_CATEGORY_CUDA)
+    if (e->desc->category == PT_CATEGORY_CUDA) {
         pt_gpu_calls_event(gpu, e);
+        pt_gpu_work_called(gpu);
+    }
     if (e->desc->kind == PT_KIND_cuda_memory)
         pt_gpu_memory_wrapped(gpu, e);
     if (e->desc->category != PT_CATEGORY_GPU)

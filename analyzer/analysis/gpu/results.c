@@ -94,6 +94,7 @@ static bool is_pageable(const struct pt_gpu_copies *copies)
                                                 (copies->kinds & 0x7f) == PT_CUDA_MEMORY_PAGEABLE);
 }
 
+/* Values that are read back are left out: they are waited for in any case, and pinned memory saves nothing. */
 static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
 {
     double calls = 0, bytes = 0, bytes_to_host = 0, device_ns = 0, api_ns = 0;
@@ -101,11 +102,12 @@ static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
         const struct pt_gpu_copies *copies = gpu->copies.items[i];
         if (gpu->devices.items[copies->device]->stage != stage || !is_pageable(copies))
             continue;
-        calls += (double)copies->durations.count;
-        bytes += (double)copies->bytes;
-        bytes_to_host += (copies->kinds >> 16 & 0xff) == PT_CUDA_COPY_DTOH ? (double)copies->bytes : 0;
-        device_ns += (double)copies->durations.sum;
-        api_ns += (double)copies->api_ns;
+        const double own_bytes = (double)(copies->bytes - copies->values.bytes);
+        calls += (double)(copies->durations.count - copies->values.calls);
+        bytes += own_bytes;
+        bytes_to_host += (copies->kinds >> 16 & 0xff) == PT_CUDA_COPY_DTOH ? own_bytes : 0;
+        device_ns += (double)copies->durations.sum - (double)copies->values.ns;
+        api_ns += (double)(copies->api_ns - copies->values.api_ns);
     }
     set(gpu, stage, "gpu.copies.pageable.calls", pt_integer(pt_whole(calls)));
     set(gpu, stage, "gpu.copies.pageable.bytes", pt_integer(pt_whole(bytes)));

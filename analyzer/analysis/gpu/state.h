@@ -37,6 +37,7 @@ enum {
     PT_GPU_STEPS_KEPT = 64,           /* per process: work comes after the step that launched it */
     PT_GPU_COPY_GROUPS = 512,         /* kinds of copies by stage and device */
     PT_GPU_SIZE_CLASSES = 6,
+    PT_GPU_VALUE_BYTES = 64, /* of a value that is read back: tensor.item() */
     PT_GPU_MOST_SUMS = 2048, /* functions, kinds of synchronisation and overhead */
     PT_GPU_MOST_NOTES = 8,
 };
@@ -222,6 +223,10 @@ struct pt_gpu_copies {
         pt_u64 calls, bytes;
         pt_i64 ns;
     } sizes[PT_GPU_SIZE_CLASSES];
+    struct {
+        pt_u64 calls, bytes;
+        pt_i64 ns, api_ns;
+    } values; /* of them: so few bytes to the host that somebody wants to know them now */
 };
 #define PT_GPU_IS_SET 0x40000000u
 

@@ -153,6 +153,12 @@ static void add_kernel(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_ac
     process->nccl_ns += work->end_ns - work->start_ns;
 }
 
+static bool reads_value(const struct pt_gpu_activity *work)
+{
+    return work->kind == PT_KIND_gpu_copy && (pt_u32)work->tag >> 16 == PT_CUDA_COPY_DTOH &&
+           work->bytes <= PT_GPU_VALUE_BYTES;
+}
+
 static void add_copy(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_activity *work,
                      const struct pt_gpu_call *call)
 {
@@ -179,6 +185,12 @@ static void add_copy(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_acti
     copies->sizes[size].bytes += work->bytes;
     copies->sizes[size].ns += ns;
     pt_histogram_add(&copies->durations, (pt_u64)ns);
+    if (!reads_value(work))
+        return;
+    copies->values.calls++;
+    copies->values.bytes += work->bytes;
+    copies->values.ns += ns;
+    copies->values.api_ns += call ? call->end_ns - call->start_ns : 0;
 }
 
 /* ---- in the order of ends ---- */
@@ -200,8 +212,8 @@ static void work_is_done(struct pt_gpu *gpu, const struct pt_gpu_activity *work)
         device->n_copies += work->kind == PT_KIND_gpu_copy;
         device->n_sets += work->kind == PT_KIND_gpu_set;
         add_copy(gpu, stream->device, work, call);
-        if (work->kind == PT_KIND_gpu_copy && (pt_u32)work->tag >> 16 == PT_CUDA_COPY_DTOH)
-            pt_gpu_call_copied_back(gpu, work->process, work->correlation, work->bytes);
+        if (reads_value(work))
+            pt_gpu_call_reads_value(gpu, work->process, work->correlation);
     }
 }
 
@@ -217,6 +229,11 @@ static void drain(struct pt_gpu *gpu, bool is_end)
         work_is_done(gpu, work);
         gpu->n_pending_out++;
     }
+}
+
+void pt_gpu_work_called(struct pt_gpu *gpu)
+{
+    drain(gpu, false);
 }
 
 void pt_gpu_work_flush(struct pt_gpu *gpu)
