@@ -296,16 +296,27 @@ static void set_costs(struct pt_gpu *gpu, pt_u32 stage)
 
 #define NEAR_LIMIT 0.9
 
+/* What the sampler saw is of all GPUs of the machine, whoever uses them and whichever the program may use: only where
+ * there is one it is this device's. Part of a GPU (MIG) is not all of it. 0 = not known. */
+static double sampled_bytes_of(const struct pt_gpu *gpu, const struct pt_gpu_device *device)
+{
+    const char **gpus = gpu->profile->run ? gpu->profile->run->gpus : NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < gpu->devices.n; i++)
+        n += gpu->devices.items[i]->stage == device->stage;
+    if (n != 1 || !gpus || !gpus[0] || gpus[1] || (device->name && strstr(device->name, " MIG ")))
+        return 0;
+    return fmax(pt_stage_number(gpu->profile, device->stage, "resource.gpu_mem_bytes.max"), 0);
+}
+
 static void set_memory(struct pt_gpu *gpu, pt_u32 stage)
 {
-    const double sampled = pt_stage_number(gpu->profile, stage, "resource.gpu_mem_bytes.max");
     double most_percent = NAN, most_bytes = NAN, of_bytes = NAN, near_limit = NAN;
     for (size_t i = 0; i < gpu->devices.n; i++) {
         const struct pt_gpu_device *device = gpu->devices.items[i];
         if (device->stage != stage || !device->memory_bytes)
             continue;
-        /* What the sampler saw is of all devices: only with one it is this one's. */
-        const double peak = fmax(pt_gpu_level_peak(gpu, (pt_u32)i), gpu->devices.n == 1 ? fmax(sampled, 0) : 0);
+        const double peak = fmax(pt_gpu_level_peak(gpu, (pt_u32)i), sampled_bytes_of(gpu, device));
         const double percent = 100 * peak / (double)device->memory_bytes;
         if (percent <= most_percent || peak <= 0)
             continue;
