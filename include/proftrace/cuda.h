@@ -16,11 +16,13 @@ enum pt_cuda_class {
     PT_CUDA_COPY_ASYNC = 4,
     PT_CUDA_SET = 5,
     PT_CUDA_SET_ASYNC = 6,
-    PT_CUDA_SYNC = 7,     /* waits for the device, a stream or an event */
-    PT_CUDA_ALLOC = 8,    /* memory; may synchronise */
-    PT_CUDA_FREE = 9,     /* memory; synchronises */
-    PT_CUDA_LOAD = 10,    /* modules, libraries, just-in-time compiling, initialisation */
-    PT_CUDA_CAPTURE = 11, /* captures and instantiates graphs */
+    PT_CUDA_SYNC = 7,         /* waits for the device, a stream or an event */
+    PT_CUDA_ALLOC = 8,        /* memory; may synchronise */
+    PT_CUDA_FREE = 9,         /* memory; synchronises */
+    PT_CUDA_LOAD = 10,        /* modules, libraries, just-in-time compiling, initialisation */
+    PT_CUDA_CAPTURE = 11,     /* captures and instantiates graphs */
+    PT_CUDA_ALLOC_ASYNC = 12, /* memory in the order of a stream, pools, mappings: waits for nothing */
+    PT_CUDA_FREE_ASYNC = 13,  /* the same, and handles of physical memory */
     PT_CUDA_CLASS__COUNT
 };
 

@@ -136,6 +136,14 @@ class RecordTest(CuptiCase):
                          {"cudaLaunchKernel": 1, "cudaMemcpy": 3, "cudaMemcpyAsync": 4, "cudaMemsetAsync": 6,
                           "cudaStreamSynchronize": 7, "cudaMalloc": 8, "cudaFree": 9, "cudaEventRecord": 0})
 
+    def test_pools_are_not_waited_for(self):
+        """What is allocated and released in the order of a stream waits for nothing: cudaFree does."""
+        classes = {e["name"]: e["class"] for e in self.workload("pool", 1).of("cuda_call")}
+        self.assertEqual({name: classes[name] for name in ("cudaMallocAsync", "cudaMallocFromPoolAsync", "cudaMemPoolCreate", "cudaFreeAsync",
+                                                           "cudaMemPoolTrimTo", "cudaMemPoolDestroy", "cudaFree")},
+                         {"cudaMallocAsync": 12, "cudaMallocFromPoolAsync": 12, "cudaMemPoolCreate": 12, "cudaFreeAsync": 13,
+                          "cudaMemPoolTrimTo": 13, "cudaMemPoolDestroy": 13, "cudaFree": 9})
+
     def test_errors_are_results(self):
         outcome = self.workload("out_of_memory", program="memory_bytes 10485760")
         self.assertEqual([e["result"] for e in outcome.of("cuda_call") if e["name"] == "cudaMalloc"][-1], -2)

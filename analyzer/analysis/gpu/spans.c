@@ -21,29 +21,16 @@ static enum pt_gpu_cause cause_of_part(pt_u32 part)
 
 static enum pt_gpu_cause cause_of_call(enum pt_cuda_class class)
 {
-    switch (class) {
-    case PT_CUDA_LAUNCH:
-    case PT_CUDA_GRAPH_LAUNCH:
-    case PT_CUDA_COPY_ASYNC:
-    case PT_CUDA_SET:
-    case PT_CUDA_SET_ASYNC:
-        return PT_GPU_CAUSE_launch;
-    case PT_CUDA_COPY:
-        return PT_GPU_CAUSE_copy;
-    case PT_CUDA_SYNC:
-        return PT_GPU_CAUSE_synchronize;
-    case PT_CUDA_ALLOC:
-        return PT_GPU_CAUSE_cuda_alloc;
-    case PT_CUDA_FREE:
-        return PT_GPU_CAUSE_cuda_free;
-    case PT_CUDA_LOAD:
-        return PT_GPU_CAUSE_module_load;
-    case PT_CUDA_CAPTURE:
-    case PT_CUDA_OTHER:
-    case PT_CUDA_CLASS__COUNT:
-        break;
-    }
-    return PT_GPU_CAUSE_cuda_other;
+    static const enum pt_gpu_cause causes[PT_CUDA_CLASS__COUNT] = {
+        [PT_CUDA_OTHER] = PT_GPU_CAUSE_cuda_other,       [PT_CUDA_LAUNCH] = PT_GPU_CAUSE_launch,
+        [PT_CUDA_GRAPH_LAUNCH] = PT_GPU_CAUSE_launch,    [PT_CUDA_COPY] = PT_GPU_CAUSE_copy,
+        [PT_CUDA_COPY_ASYNC] = PT_GPU_CAUSE_launch,      [PT_CUDA_SET] = PT_GPU_CAUSE_launch,
+        [PT_CUDA_SET_ASYNC] = PT_GPU_CAUSE_launch,       [PT_CUDA_SYNC] = PT_GPU_CAUSE_synchronize,
+        [PT_CUDA_ALLOC] = PT_GPU_CAUSE_cuda_alloc,       [PT_CUDA_FREE] = PT_GPU_CAUSE_cuda_free,
+        [PT_CUDA_LOAD] = PT_GPU_CAUSE_module_load,       [PT_CUDA_CAPTURE] = PT_GPU_CAUSE_cuda_other,
+        [PT_CUDA_ALLOC_ASYNC] = PT_GPU_CAUSE_cuda_alloc, [PT_CUDA_FREE_ASYNC] = PT_GPU_CAUSE_cuda_free,
+    };
+    return (pt_u32) class < PT_CUDA_CLASS__COUNT ? causes[class] : PT_GPU_CAUSE_cuda_other;
 }
 
 static enum pt_gpu_cause cause_of_overhead(pt_u32 kind)
