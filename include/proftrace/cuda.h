@@ -85,11 +85,20 @@ enum pt_cuda_tracing {
 
 /* Where a libcupti may lie: the library looks there when the driver comes up, `doctor` before. */
 
-/* ROW(major version of CUDA, libcupti, the CUDA runtime beside which it lies), the newest first. */
+/* ROW(major version of CUDA, libcupti, the CUDA runtime beside which it lies), the newest first. Until CUDA 11 the name
+ * of libcupti had the minor version. */
 #define PT_CUPTI_MAJORS(ROW)                                                                                           \
     ROW(13, "libcupti.so.13", "libcudart.so.13")                                                                       \
     ROW(12, "libcupti.so.12", "libcudart.so.12")                                                                       \
-    ROW(11, "libcupti.so.11.8", "libcudart.so.11.0")
+    ROW(11, "libcupti.so.11.8", "libcudart.so.11.0")                                                                   \
+    ROW(11, "libcupti.so.11.7", "libcudart.so.11.0")                                                                   \
+    ROW(11, "libcupti.so.11.6", "libcudart.so.11.0")                                                                   \
+    ROW(11, "libcupti.so.11.5", "libcudart.so.11.0")                                                                   \
+    ROW(11, "libcupti.so.11.4", "libcudart.so.11.0")                                                                   \
+    ROW(11, "libcupti.so.11.3", "libcudart.so.11.0")                                                                   \
+    ROW(11, "libcupti.so.11.2", "libcudart.so.11.0")                                                                   \
+    ROW(11, "libcupti.so.11.1", "libcudart.so.11.0")                                                                   \
+    ROW(11, "libcupti.so.11.0", "libcudart.so.11.0")
 
 /* Has a runtime linked in, and the wheel of CUPTI in reach. */
 #define PT_CUPTI_TORCH "libtorch_cuda.so"

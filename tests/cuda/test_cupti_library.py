@@ -36,6 +36,14 @@ class LibraryTest(CuptiCase):
         self.install(nvidia__cu13__lib="libcudart.so.13 libcupti.so.13")
         self.assertEqual(self.recorded_by(13, "nvidia/cu13/lib"), "nvidia/cu13/lib/libcupti.so.13")
 
+    def test_cuda_11(self):
+        """In CUDA 11 the name of libcupti has the minor version, that of the runtime has not: as in the wheels of PyTorch 1.13."""
+        for name in ("libcupti.so.11.8", "libcupti.so.11.7", "libcupti.so.11.0"):
+            with self.subTest(name=name):
+                self.install(**{f"{name}__nvidia__cuda_runtime__lib": "libcudart.so.11.0", f"{name}__nvidia__cuda_cupti__lib": ""})
+                shutil.copy(f"{DOUBLES}/lib/libcupti.so.11.8", f"{self.root}/{name}/nvidia/cuda_cupti/lib/{name}")
+                self.assertEqual(self.recorded_by(11, f"{name}/nvidia/cuda_runtime/lib"), f"{name}/nvidia/cuda_cupti/lib/{name}")
+
     def test_toolkit(self):
         self.install(toolkit__lib64="libcudart.so.12", toolkit__extras__CUPTI__lib64="libcupti.so.12")
         self.assertEqual(self.recorded_by(12, "toolkit/lib64"), "toolkit/extras/CUPTI/lib64/libcupti.so.12")
