@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "cases.h"
 #include "cuda.h"
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -26,6 +27,8 @@ int cuptiActivityDisable(uint32_t);
 int cuptiActivityRegisterCallbacks(request_fn, complete_fn);
 int cuptiActivityRegisterTimestampCallback(uint64_t (*)(void));
 int cuptiActivityFlushAll(uint32_t);
+int cuptiActivityFlushPeriod(uint32_t);
+__attribute__((weak)) int cuptiActivityEnableAllSyncRecords(uint8_t); /* not in CUDA 11 and 12 */
 int cuptiFinalize(void);
 int cuptiActivityGetNextRecord(uint8_t *, size_t, uint8_t **);
 enum { MEMCPY = 1, RUNTIME = 5, CONCURRENT_KERNEL = 10 };
@@ -201,6 +204,26 @@ static void profiler_stays(void)
     }
 }
 
+/* It says how it wants its records before it enables the first kind, and does not say so again for its next window; the
+ * double tells what holds. */
+static void profiler_sets_first(void)
+{
+    uint32_t (*flush_period_ms)(void) = (uint32_t(*)(void))dlsym(RTLD_DEFAULT, "fg_flush_period_ms");
+    bool (*wants_unready)(void) = (bool (*)(void))dlsym(RTLD_DEFAULT, "fg_wants_unready");
+    work(&before, repeat);
+    cuptiActivityFlushPeriod(100);
+    cuptiActivityEnableAllSyncRecords(0);
+    cuptiActivityRegisterCallbacks(request, complete);
+    for (int i = 0; i < 2; i++) {
+        cuptiActivityEnable(CONCURRENT_KERNEL);
+        printf("%u ms, %s\n", flush_period_ms(), wants_unready() ? "all" : "not all");
+        work(&during, repeat);
+        cuptiActivityDisable(CONCURRENT_KERNEL);
+        cuptiActivityFlushAll(1);
+        work(&after, repeat);
+    }
+}
+
 /* As Kineto with TEARDOWN_CUPTI: CUPTI forgets everybody. */
 static void profiler_finalizes(void)
 {
@@ -363,6 +386,7 @@ static const struct program_case cases[] = {
     {"profiler_of_defaults", profiler_of_defaults},
     {"profiler_first", profiler_first},
     {"profiler_stays", profiler_stays},
+    {"profiler_sets_first", profiler_sets_first},
     {"profiler_finalizes", profiler_finalizes},
     {"profiler_of_two_threads", profiler_of_two_threads},
     {"profiler_amid_threads", profiler_amid_threads},

@@ -37,6 +37,15 @@ class ArbiterTest(CuptiCase):
                 self.assertEqual(outcome.lost(), {})
                 self.assert_times(outcome)
 
+    def test_settings_made_before(self):
+        """What the program says of its records before it enables any holds once it does, and in its next window."""
+        without = self.profile("profiler_sets_first", LD_PRELOAD="", CUDA_INJECTION64_PATH="")
+        self.assertEqual(without.out, "100 ms, not all\n" * 2)
+        outcome = self.profile("profiler_sets_first")
+        self.assertEqual(outcome.out, without.out)
+        self.assertEqual(outcome.states(), [CUPTI, YIELDED, CUPTI, YIELDED, CUPTI, ENDED])
+        self.assertEqual(self.names(outcome), {"before": N, "after": 2 * N})
+
     def test_registering_again_corrupts(self):
         """CUPTI gives the record after a second registration of a clock times of another one: counted, not drawn."""
         outcome = self.profile("profiler_subscribes", "fault reregister")

@@ -40,6 +40,10 @@ static void apply_program_settings(struct pt_cupti *c)
 {
     if (c->api.cuptiSetThreadIdType)
         c->api.cuptiSetThreadIdType(pt_cupti_program.thread_id_type);
+    if (c->api.cuptiActivityFlushPeriod && pt_cupti_program.flush_period_ms)
+        c->api.cuptiActivityFlushPeriod(pt_cupti_program.flush_period_ms);
+    if (c->api.cuptiActivityEnableAllSyncRecords && pt_cupti_program.leaves_questions_out)
+        c->api.cuptiActivityEnableAllSyncRecords(0);
     if (pt_cupti_program.clock)
         c->api.cuptiActivityRegisterTimestampCallback(pt_cupti_program.clock);
     if (pt_cupti_program.request && pt_cupti_program.complete)
@@ -220,6 +224,25 @@ int cuptiSetThreadIdType(pt_u32 type)
     return is_recording() && type <= 1 ? PT_CUPTI_SUCCESS : real(type);
 }
 
+/* Ours would be changed, and its own be lost when CUPTI becomes the program's: as with the type of thread ids. */
+int cuptiActivityFlushPeriod(pt_u32 ms)
+{
+    __typeof__(&cuptiActivityFlushPeriod) real = REAL(cuptiActivityFlushPeriod);
+    if (!real)
+        return PT_CUPTI_UNKNOWN;
+    pt_cupti_program.flush_period_ms = ms;
+    return is_recording() ? PT_CUPTI_SUCCESS : real(ms);
+}
+
+int cuptiActivityEnableAllSyncRecords(pt_u8 enable)
+{
+    __typeof__(&cuptiActivityEnableAllSyncRecords) real = REAL(cuptiActivityEnableAllSyncRecords);
+    if (!real)
+        return PT_CUPTI_UNKNOWN;
+    pt_cupti_program.leaves_questions_out = !enable;
+    return is_recording() ? PT_CUPTI_SUCCESS : real(enable);
+}
+
 int cuptiActivityEnable(pt_u32 kind)
 {
     __typeof__(&cuptiActivityEnable) real = REAL(cuptiActivityEnable);
@@ -277,6 +300,7 @@ int cuptiFinalize(void)
         pt_cupti->has_our_clock = 0;
     const int result = real();
     __builtin_memset(pt_cupti_program.kinds, 0, sizeof pt_cupti_program.kinds);
+    pt_cupti_program.flush_period_ms = pt_cupti_program.leaves_questions_out = 0;
     __atomic_store_n(&pt_cupti_program.unflushed, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&pt_cupti_program.is_subscribed, 0, __ATOMIC_RELEASE);
     return result; /* taken back at the next call that waits, never within this one */

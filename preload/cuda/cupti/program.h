@@ -16,6 +16,8 @@ struct pt_cupti_program {
     pt_cupti_complete_fn complete; /* atomic: where buffers go that are not ours */
     pt_u64 (*clock)(void);
     pt_u32 thread_id_type;
+    pt_u32 flush_period_ms;
+    pt_u32 leaves_questions_out; /* it wants no record of synchronisation for a question whether work is done */
 };
 extern struct pt_cupti_program pt_cupti_program __attribute__((visibility("hidden")));
 

@@ -92,7 +92,7 @@ bool fg_wants_call(const struct fg_api *api);
 FG_EXPORT int fg_enable(uint32_t kind, bool on);
 FG_EXPORT int fg_enable_call(enum fg_domain domain, uint32_t cbid, bool on);
 FG_EXPORT void fg_enable_unready(bool on);
-bool fg_wants_unready(void);
+FG_EXPORT bool fg_wants_unready(void);
 FG_EXPORT void fg_set_system_thread_ids(bool on);
 FG_EXPORT bool fg_has_system_thread_ids(void);
 uint32_t fg_thread_id(void);
@@ -146,6 +146,7 @@ void fg_put_timed(const struct fg_record *record, enum fg_field start, enum fg_f
                   uint64_t end_ns, bool is_kernel);
 FG_EXPORT int fg_flush(bool is_forced);
 FG_EXPORT int fg_flush_period(uint32_t ms);
+FG_EXPORT uint32_t fg_flush_period_ms(void); /* for tests: what was set last */
 FG_EXPORT size_t fg_take_dropped(void);
 FG_EXPORT int fg_next_record(const uint8_t *data, size_t valid, uint8_t **record);
 FG_EXPORT void fg_cupti_lock(void);

@@ -141,3 +141,8 @@ int fg_flush_period(uint32_t ms)
     period_ms = ms;
     return 0;
 }
+
+uint32_t fg_flush_period_ms(void)
+{
+    return period_ms;
+}
