@@ -138,6 +138,7 @@ static void free_lists(struct pt_gpu *gpu)
         free(gpu->devices.items[i]->gaps.items);
         free(gpu->devices.items[i]->pieces.items);
         free(gpu->devices.items[i]->finds.items);
+        free(gpu->devices.items[i]->users.items);
         free(gpu->devices.items[i]->launches);
         free(gpu->devices.items[i]);
     }

@@ -217,23 +217,42 @@ static void split_observed(const struct gap_view *view, pt_i64 start_ns, pt_i64 
     split_called(view, start_ns, end_ns);
 }
 
-/* While the program had CUPTI for itself it is unknown whether the device was idle: returns how long that was. */
+struct stretch {
+    pt_i64 start_ns, end_ns;
+};
+
+/* Of `within`, the part that ends last in which nothing of a process was seen; it replaces one that ends before. */
+static void take_unseen(const struct pt_gpu *gpu, const struct pt_process *process, struct stretch within,
+                        struct stretch *last)
+{
+    const struct pt_gpu_process *own = gpu->processes[process->index];
+    const pt_u32 n = own ? own->n_yields + (own->yielded_ns >= 0) : 0; /* the last one may go on */
+    for (pt_u32 i = 0; i < n; i++) {
+        const bool goes_on = i == own->n_yields;
+        pt_i64 from_ns = goes_on ? own->yielded_ns : own->yields[i].start_ns;
+        pt_i64 to_ns = goes_on ? process->end_ns : own->yields[i].end_ns;
+        from_ns = from_ns > within.start_ns ? from_ns : within.start_ns;
+        to_ns = to_ns < within.end_ns ? to_ns : within.end_ns;
+        if (to_ns > from_ns && (to_ns > last->end_ns || (to_ns == last->end_ns && from_ns < last->start_ns)))
+            *last = (struct stretch){from_ns, to_ns};
+    }
+}
+
+/* While a program has CUPTI for itself it is unknown whether a device is idle that it uses, whoever else works there:
+ * returns how long that was. */
 static pt_i64 split_gap(const struct gap_view *view, pt_i64 start_ns, pt_i64 end_ns)
 {
-    const struct pt_gpu_process *process = view->gpu->processes[view->work->process->index];
     pt_i64 unseen_ns = 0;
-    for (pt_u32 i = process ? process->n_yields : 0; i-- > 0 && end_ns > start_ns;) {
-        const pt_i64 from_ns = process->yields[i].start_ns > start_ns ? process->yields[i].start_ns : start_ns;
-        const pt_i64 to_ns = process->yields[i].end_ns < end_ns ? process->yields[i].end_ns : end_ns;
-        if (to_ns <= from_ns)
-            continue;
-        if (end_ns > to_ns)
-            split_observed(view, to_ns, end_ns);
-        unseen_ns += to_ns - from_ns;
-        end_ns = from_ns;
+    while (end_ns > start_ns) {
+        struct stretch last = {start_ns, start_ns};
+        take_unseen(view->gpu, view->work->process, (struct stretch){start_ns, end_ns}, &last);
+        for (size_t i = 0; i < view->device->users.n; i++)
+            take_unseen(view->gpu, view->device->users.items[i], (struct stretch){start_ns, end_ns}, &last);
+        if (end_ns > last.end_ns)
+            split_observed(view, last.end_ns, end_ns);
+        unseen_ns += last.end_ns - last.start_ns;
+        end_ns = last.start_ns;
     }
-    if (end_ns > start_ns)
-        split_observed(view, start_ns, end_ns);
     return unseen_ns;
 }
 

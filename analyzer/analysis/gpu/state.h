@@ -184,6 +184,9 @@ struct pt_gpu_device {
     struct {
         PT_VEC(struct pt_gpu_find);
     } finds; /* of these gaps, too */
+    struct {
+        PT_VEC(const struct pt_process *);
+    } users; /* whose work ran on it; those that ended before all these gaps may be left out */
 };
 #define PT_GPU_LARGE_GAP_NS 100000000
 

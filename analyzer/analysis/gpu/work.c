@@ -21,13 +21,26 @@
 
 /* ---- streams ---- */
 
+/* Those are forgotten whose end no gap that may still be split reaches: a GPU may have thousands of users, one by one.
+ */
+static void note_user(struct pt_gpu_device *device, const struct pt_process *process)
+{
+    const pt_i64 oldest_ns = device->gaps.n ? device->gaps.items[0].start_ns : device->busy_end_ns;
+    size_t n = 0;
+    for (size_t i = 0; i < device->users.n; i++)
+        if (device->users.items[i] != process && device->users.items[i]->end_ns > oldest_ns)
+            device->users.items[n++] = device->users.items[i];
+    device->users.n = n;
+    pt_vec_push(&device->users, process);
+}
+
 static pt_u64 new_stream(struct pt_gpu *gpu, const struct pt_process *process, const char *queue)
 {
     const bool is_one_more = gpu->streams.n >= PT_GPU_MOST_STREAMS;
     const char *slash = queue ? strchr(queue, '/') : NULL;
     const char *name = is_one_more ? NULL : pt_gpu_text(gpu, slash ? slash + 1 : queue);
     pt_u32 device;
-    pt_gpu_device_at(gpu, process, queue ? (pt_u32)strtoul(queue, NULL, 10) : 0, &device);
+    note_user(pt_gpu_device_at(gpu, process, queue ? (pt_u32)strtoul(queue, NULL, 10) : 0, &device), process);
     pt_u64 key = pt_hash_pair(pt_hash_pair(device, (uintptr_t)name), is_one_more ? 0 : process->index + 1);
     pt_u64 *slot = pt_map_at(&gpu->by_stream, key);
     if (!*slot) {
