@@ -127,11 +127,12 @@ static void name_stage(const struct request *request, char ret_name[static PT_ST
     ret_name[n] = 0;
 }
 
-/* By itself the library takes the kernel's name of the program. */
-static bool is_known_to_library(const struct request *request, const char *name)
+/* By itself the library takes the kernel's name of the first program that it is in. */
+static bool is_known_to_library(const struct request *request, const struct pt_target *target, const char *name)
 {
     enum { COMM_BYTES = 15 };
-    return !request->stage && strlen(name) <= COMM_BYTES && !strcmp(name, wanted_name(request));
+    return !request->stage && target->traced_by_name && strlen(name) <= COMM_BYTES &&
+           !strcmp(name, wanted_name(request));
 }
 
 /* One traced command, and what it needs. */
@@ -218,7 +219,7 @@ static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, str
         .library = preload ? traced->library : NULL,
         .session = preload ? traced->dir->path : NULL,
         .heap = preload && request->heap >= 0 ? pt_heap_modes[request->heap] : NULL,
-        .stage = preload && !is_known_to_library(request, traced->stage) ? traced->stage : NULL,
+        .stage = preload && !is_known_to_library(request, traced->target, traced->stage) ? traced->stage : NULL,
     };
     PT_AUTO(pt_environment_freep) char **environment = pt_environment_make(environ, &wanted, err);
     if (!environment)

@@ -113,7 +113,7 @@ __attribute__((format(printf, 2, 3))) static void untraced(struct pt_target *tar
     va_start(arguments, format);
     vsnprintf(target->reason, sizeof target->reason, format, arguments);
     va_end(arguments);
-    target->traced = target->preload = false;
+    target->traced = target->preload = target->traced_by_name = false;
 }
 
 /* What makes the kernel set AT_SECURE: the loader then drops LD_PRELOAD, and so it must. */
@@ -143,6 +143,7 @@ static void judge(int fd, struct pt_target *target)
     pt_elf_facts_read(fd, &facts);
     if (!facts.is_elf)
         return; /* a script without #! goes to /bin/sh; binfmt_misc formats to their own interpreter */
+    target->traced_by_name = true;
     if (facts.class_bits != 64)
         untraced(target, "a 32-bit program; the tracer is 64-bit");
     else if (facts.machine != EM_X86_64)

@@ -15,6 +15,9 @@ struct pt_target {
     char binary[PATH_MAX]; /* what the kernel will load: the interpreter, where path is a script */
     bool traced;
     bool preload; /* LD_PRELOAD does no harm; true for static programs too, because their children may be traceable */
+    /* The first process that the library is in has the kernel's name of this command. False where that is not certain:
+     * a static program starts another one, and /bin/sh runs a script without #!. */
+    bool traced_by_name;
     char reason[200]; /* why it is not traced */
 };
 

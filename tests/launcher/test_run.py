@@ -565,6 +565,25 @@ class Transparency(LauncherCase):
             report = json.loads(self.proftrace("report", "--format", "json", f"named-{len(stage)}").stdout)
             self.assertEqual(len(report["stages"]), 1, [one["stage"] for one in report["stages"]])
 
+    def test_the_first_traced_program_has_another_name(self):
+        """The library would call the stage `sh`, or what a static launcher starts, and the command's own captured nothing."""
+        script = os.path.join(self.folder, "train.sh")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("sleep 0.1\nexit 0\n")  # no #! line: /bin/sh runs it
+        os.chmod(script, 0o755)
+        static = self.compile("#include <unistd.h>\nint main(int n, char **words){return n > 1 ? execv(words[1], words + 1) : 1;}", "-static", name="starter")
+        interpreted = os.path.join(self.folder, "by_starter")
+        with open(interpreted, "w", encoding="utf-8") as file:
+            file.write(f"#!{static} /bin/sleep\n")  # sleep gets the file's name as its own argument, and fails
+        os.chmod(interpreted, 0o755)
+        for number, command in enumerate(([script], [static, "/bin/sleep", "0.1"], [interpreted])):
+            with self.subTest(command=command):
+                run = f"other-name-{number}"
+                self.run_it(*command, options=("-o", run))
+                report = json.loads(self.proftrace("report", "--format", "json", run).stdout)
+                self.assertEqual([stage["stage"] for stage in report["stages"]], [os.path.basename(command[0])])
+                self.assertNotIn("nothing_captured", [finding["rule"] for finding in report["findings"]])
+
     def test_reports_go_through_no_link_and_wait_for_no_reader(self):
         """The command can write into the run directory: what it puts there under our names is replaced, and nothing else is touched."""
         victim = os.path.join(self.folder, "victim")
