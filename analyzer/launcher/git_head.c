@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * git_head.c - Owns: nothing. Threads: main only. Never: runs git, follows more than one level of reference, takes a
- * text for a commit that does not have the form of one.
+ * text for a commit that does not have the form of one, or the commit of another repository around this one.
  */
 #include "git_head.h"
 
@@ -39,10 +39,23 @@ static bool packed_commit(const char *folder, const char *reference, char commit
     return false;
 }
 
+static bool commit_of(const char *folder, const char *reference, char commit[PT_GIT_COMMIT_BYTES])
+{
+    char text[128];
+    return (pt_small_file_peek(text, sizeof text, "%s/%s", folder, reference) > 0 && take_commit(text, commit)) ||
+           packed_commit(folder, reference, commit);
+}
+
+static bool join(const char *folder, const char *path, char ret[static PATH_MAX])
+{
+    const int n = *path == '/' ? snprintf(ret, PATH_MAX, "%s", path) : snprintf(ret, PATH_MAX, "%s/%s", folder, path);
+    return n < PATH_MAX;
+}
+
 static bool head_of(const char *folder, char commit[PT_GIT_COMMIT_BYTES])
 {
     static const char prefix[] = "ref: ";
-    char head[512], text[128];
+    char head[512], line[PATH_MAX], common[PATH_MAX];
     if (pt_small_file_peek(head, sizeof head, "%s/HEAD", folder) <= 0)
         return false;
     if (strncmp(head, prefix, strlen(prefix)))
@@ -51,8 +64,20 @@ static bool head_of(const char *folder, char commit[PT_GIT_COMMIT_BYTES])
     const char *reference = head + strlen(prefix);
     if (strstr(reference, ".."))
         return false;
-    return (pt_small_file_peek(text, sizeof text, "%s/%s", folder, reference) > 0 && take_commit(text, commit)) ||
-           packed_commit(folder, reference, commit);
+    if (commit_of(folder, reference, commit))
+        return true;
+    /* A worktree has its own HEAD, and its branches in the repository that it belongs to. */
+    return pt_small_file_word(line, sizeof line, "%s/commondir", folder) && join(folder, line, common) &&
+           commit_of(common, reference, commit);
+}
+
+/* In a worktree and in a submodule .git is a file that says where the repository is. */
+static bool head_by_file(const char *folder, const char *file, char commit[PT_GIT_COMMIT_BYTES])
+{
+    static const char prefix[] = "gitdir: ";
+    char line[PATH_MAX + sizeof prefix], repository[PATH_MAX];
+    return pt_small_file_word(line, sizeof line, "%s", file) && !strncmp(line, prefix, strlen(prefix)) &&
+           join(folder, line + strlen(prefix), repository) && head_of(repository, commit);
 }
 
 bool pt_git_head(char commit[PT_GIT_COMMIT_BYTES])
@@ -64,8 +89,9 @@ bool pt_git_head(char commit[PT_GIT_COMMIT_BYTES])
     for (;;) {
         if (snprintf(git, sizeof git, "%s/.git", folder) >= (int)sizeof git)
             return false;
-        if (stat(git, &status) == 0 && S_ISDIR(status.st_mode))
-            return head_of(git, commit);
+        /* Never further up: a repository around this one has other commits. */
+        if (stat(git, &status) == 0)
+            return S_ISDIR(status.st_mode) ? head_of(git, commit) : head_by_file(folder, git, commit);
         char *slash = strrchr(folder, '/');
         if (!slash || !*folder)
             return false;

@@ -9,7 +9,8 @@
 
 #define PT_GIT_COMMIT_BYTES 65 /* SHA-256 in hex, and NUL */
 
-/* Looks from the working directory upwards; false where there is no repository, or its form is not known. */
+/* Looks from the working directory upwards, as far as the first `.git`; false where there is no repository, or its form
+ * is not known. */
 bool pt_git_head(char commit[PT_GIT_COMMIT_BYTES]);
 
 #endif

@@ -12,7 +12,6 @@
 #include "run_file/write.h"
 #include "sampler/usable_cpus.h"
 #include "util/auto.h"
-#include "git_head.h"
 
 void pt_run_stage_take(struct pt_run_stage *stage, const struct pt_launch_result *result,
                        const struct pt_session_dir *dir)
@@ -58,11 +57,11 @@ void pt_run_drop_target(struct pt_run_info *run, const char *stage)
 int pt_run_record_write(const struct pt_session_dir *dir, const struct pt_run_info *run, struct pt_error *err)
 {
     struct pt_run_info whole = *run;
-    char host[256] = "", commit[PT_GIT_COMMIT_BYTES];
+    char host[256] = "";
     PT_AUTO(pt_freep) char *cwd = getcwd(NULL, 0);
     whole.cwd = cwd;
     whole.host = gethostname(host, sizeof host - 1) == 0 ? host : NULL;
-    whole.git_commit = pt_git_head(commit) ? commit : NULL;
+    whole.git_commit = *dir->git_commit ? dir->git_commit : NULL;
     whole.start_realtime_ns = dir->start_realtime_ns;
     whole.start_monotonic_ns = dir->start_monotonic_ns;
     pt_run_launcher_note(&whole.launcher);

@@ -243,6 +243,9 @@ int pt_session_dir_create(const char *output, const char *command, struct pt_ses
     struct pt_session_dir dir = {.fd = -1};
     dir.start_realtime_ns = pt_clock_ns(CLOCK_REALTIME);
     dir.start_monotonic_ns = pt_monotonic_ns();
+    /* Now, not when the record is written: meanwhile somebody may commit. */
+    if (!pt_git_head(dir.git_commit))
+        *dir.git_commit = 0;
     int done = output ? make_itself(output, &dir, err) : make_under_root(command, &dir, err);
     if (done == 0) {
         dir.budget_bytes = budget_bytes(dir.fd);

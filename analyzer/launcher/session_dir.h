@@ -7,6 +7,7 @@
 
 #include "proftrace/types.h"
 #include "util/error.h"
+#include "git_head.h"
 
 struct pt_session_dir {
     char *path;  /* absolute; what PROFTRACE_SESSION says */
@@ -15,7 +16,8 @@ struct pt_session_dir {
     pt_u64 start_realtime_ns;
     pt_u64 start_monotonic_ns;
     pt_u64 budget_bytes;
-    int latest_problem; /* errno: why `latest` does not lead here; 0 = it does, or there is none */
+    char git_commit[PT_GIT_COMMIT_BYTES]; /* that was checked out when the run started; "" = not known */
+    int latest_problem;                   /* errno: why `latest` does not lead here; 0 = it does, or there is none */
 };
 
 /* Open the root of runs (make it when missing) as a directory of our own; the descriptor, or -1 with the cause and the

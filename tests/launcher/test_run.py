@@ -252,6 +252,73 @@ class Usage(LauncherCase):
             self.assertEqual(done.stdout.decode().strip(), os.path.join(prefix, place, "libproftrace.so"))
 
 
+class GitCommit(LauncherCase):
+    """run.json names the commit that was checked out where the run was started, when it was started."""
+
+    def git(self, *arguments, cwd=None):
+        return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", *arguments], cwd=cwd or self.folder,
+                              check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit(self, cwd=None):
+        self.git("commit", "-q", "--allow-empty", "-m", "one more", cwd=cwd)
+        return self.git("rev-parse", "HEAD", cwd=cwd)
+
+    def recorded(self, folder, command=("true",)):
+        done = self.run_it(*command, cwd=folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.record(os.path.join(folder, "proftrace.data/latest"))["git_commit"]
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("git"):
+            self.skipTest("no git")
+        self.git("init", "-q", "-b", "main")
+        self.outer = self.commit()
+
+    def test_who_commits_while_it_runs_does_not_change_it(self):
+        commit = "git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -q --allow-empty -m later"
+        self.assertEqual(self.recorded(self.folder, ("sh", "-c", commit)), self.outer)
+        self.assertNotEqual(self.git("rev-parse", "HEAD"), self.outer)
+        with open(os.path.join(self.folder, "config.json"), "w", encoding="utf-8") as file:
+            json.dump({"profile": {"stages": [{"stage": "a", "cmd": ["sh", "-c", commit]}]}}, file)
+        first = self.git("rev-parse", "HEAD")
+        self.assertEqual(self.proftrace("pipeline").returncode, 0)
+        self.assertEqual(self.record()["git_commit"], first)
+
+    def test_a_worktree_in_its_repository(self):
+        """Its .git is a file; the commit of the repository around it was taken."""
+        tree = os.path.join(self.folder, "tree")
+        self.git("worktree", "add", "-q", "-b", "other", tree)
+        inner = self.commit(cwd=tree)
+        self.assertNotEqual(inner, self.outer)
+        self.assertEqual(self.recorded(tree), inner)
+        os.mkdir(os.path.join(tree, "below"))
+        self.assertEqual(self.recorded(os.path.join(tree, "below")), inner)
+        self.git("pack-refs", "--all", cwd=tree)
+        self.assertEqual(self.recorded(tree), inner)
+        self.git("checkout", "-q", "--detach", cwd=tree)
+        self.assertEqual(self.recorded(tree), inner)
+
+    def test_a_submodule(self):
+        """Its .git is a file with a relative path, and what it leads to has no commondir."""
+        part = os.path.join(self.folder, "part")
+        os.makedirs(os.path.join(self.folder, ".git/modules"))
+        self.git("init", "-q", "--separate-git-dir", ".git/modules/part", part)
+        with open(os.path.join(part, ".git"), "w", encoding="utf-8") as file:
+            file.write("gitdir: ../.git/modules/part\n")
+        self.assertEqual(self.recorded(part, ("true",)), None)  # no commit yet
+        inner = self.commit(cwd=part)
+        self.assertEqual(self.recorded(part), inner)
+
+    def test_a_git_file_that_leads_nowhere(self):
+        part = os.path.join(self.folder, "part")
+        os.mkdir(part)
+        for text in ("", "gitdir: /no/such/place\n", "something else\n", "gitdir: " + "x" * 5000 + "\n"):
+            with open(os.path.join(part, ".git"), "w", encoding="utf-8") as file:
+                file.write(text)
+            self.assertIsNone(self.recorded(part), text)
+
+
 class Directories(LauncherCase):
     def run_directory(self):
         return os.path.join(self.folder, "proftrace.data", os.readlink(os.path.join(self.folder, "proftrace.data/latest")))
