@@ -33,25 +33,56 @@ struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const 
     return module;
 }
 
+static bool is_other(const char *ours, const char *theirs)
+{
+    struct stat our, their;
+    return stat(ours, &our) == 0 && stat(theirs, &their) == 0 &&
+           (our.st_dev != their.st_dev || our.st_ino != their.st_ino);
+}
+
+/* One that has ended, or may not be asked, counts as seeing what we see: so do most. */
+static bool sees_other_files(pid_t pid)
+{
+    char namespace[64], root[64];
+    snprintf(namespace, sizeof namespace, "/proc/%d/ns/mnt", pid);
+    snprintf(root, sizeof root, "/proc/%d/root/.", pid);
+    return is_other("/proc/self/ns/mnt", namespace) || is_other("/", root);
+}
+
+char *pt_code_path_here(pid_t pid, const char *path)
+{
+    return sees_other_files(pid) ? pt_asprintf("/proc/%d/root%s", pid, path) : pt_strdup(path);
+}
+
+static bool is_same_file(const struct pt_code_module *module, const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && (pt_u64)status.st_ino == module->inode;
+}
+
 /* The same file, or one of another inode number (overlay file systems have two) that was not changed since it was
- * mapped. */
+ * mapped. Only for a path as the process sees it: what is there for others may be any file, of any age. */
 static bool is_file(const struct pt_code_module *module, const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 &&
-           ((pt_u64)status.st_ino == module->inode || status.st_ctim.tv_sec < module->seen_s - 1);
+    return is_same_file(module, path) || (stat(path, &status) == 0 && status.st_ctim.tv_sec < module->seen_s - 1);
 }
 
-static struct pt_cfi *open_at(const struct pt_code_module *module, const char *path)
+static bool open_at(struct pt_code_module *module, const char *path, bool is_file_there)
 {
-    return is_file(module, path) ? pt_cfi_open(path) : NULL;
+    if (!is_file_there)
+        return false;
+    module->cfi = pt_cfi_open(path);
+    module->file = module->cfi ? pt_strdup(path) : NULL;
+    return module->cfi;
 }
 
 bool pt_code_module_bytes(const struct pt_code_module *module, pt_u64 file_offset, void *ret_bytes, size_t n)
 {
-    if (module->path[0] != '/' || !is_file(module, module->path))
+    const char *path = module->number ? module->file : module->path;
+    if (!path || path[0] != '/' || !is_file(module, path))
         return false;
-    PT_AUTO(pt_closep) int fd = open(module->path, O_RDONLY | O_CLOEXEC);
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
     return fd >= 0 && pread(fd, ret_bytes, n, (off_t)file_offset) == (ssize_t)n;
 }
 
@@ -62,12 +93,10 @@ static void open_tables(struct pt_code_module *module, pid_t pid)
         module->cfi = pt_cfi_open_vdso();
     if (module->path[0] != '/')
         return;
-    /* A process in another mount namespace sees other files under the same name. */
-    PT_AUTO(pt_freep) char *theirs = pt_asprintf("/proc/%d/root%s", pid, module->path);
-    module->cfi = open_at(module, module->path);
-    if (!module->cfi)
-        module->cfi = open_at(module, theirs);
-    if (!module->cfi)
+    /* Where we may not look as the process does, only the number of the file says which it is. */
+    PT_AUTO(pt_freep) char *here = pt_code_path_here(pid, module->path);
+    if (!open_at(module, here, is_file(module, here)) &&
+        !open_at(module, module->path, is_same_file(module, module->path)))
         return;
     module->build_id_bytes = pt_cfi_build_id(module->cfi, &build_id);
     memcpy(module->build_id, build_id, module->build_id_bytes);
@@ -87,6 +116,7 @@ void pt_code_modules_fini(struct pt_code_modules *modules)
 {
     for (size_t i = 0; i < modules->n; i++) {
         pt_cfi_close(modules->items[i]->cfi);
+        free((char *)(size_t)modules->items[i]->file);
         free(modules->items[i]);
     }
     free(modules->items);

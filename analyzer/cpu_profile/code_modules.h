@@ -17,7 +17,10 @@ struct pt_code_module {
     pt_u8 build_id[20];
     pt_u32 build_id_bytes;
     pt_u64 inode;
-    pt_i64 seen_s;      /* real time at which it was seen first */
+    pt_i64 seen_s; /* real time at which it was seen first */
+    /* Where its bytes can be read here: at path, or by way of a process for which another file is at that path than for
+     * us. NULL = nowhere, or nothing ran in it yet. */
+    const char *file;
     struct pt_cfi *cfi; /* NULL = not opened, or cannot be used */
 };
 
@@ -31,6 +34,9 @@ struct pt_code_modules {
     struct pt_map calls;   /* module and offset in its file -> what call stands before it; see code_bytes.h */
 };
 
+/* The path at which we find what a process finds at `path`: below /proc/PID/root where it is known to see other files
+ * (another mount namespace, another root), else the same. To be freed. */
+char *pt_code_path_here(pid_t pid, const char *path);
 /* The module of a file. Never NULL. */
 struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const char *path, pt_u64 inode);
 /* Something runs in it: its tables and its number are needed from now on. `pid` has it mapped. NULL = cannot be read.

@@ -232,8 +232,8 @@ static void add_native_lines(struct reading *reading, const struct pt_code_place
     pt_u32 n;
     if (is_own(module->path)) /* our hook around a call of the program */
         return;
-    const struct pt_frame *frames =
-        pt_symbolize_file(look->symbols, module->path, module->build_id, module->build_id_bytes, place->address, &n);
+    const struct pt_frame *frames = pt_symbolize_file(look->symbols, module->file ? module->file : "", module->build_id,
+                                                      module->build_id_bytes, place->address, &n);
     for (pt_u32 i = 0; i < n; i++) {
         line = (struct pt_stack_line){frames[i].function, frames[i].file, module->path, frames[i].line, false};
         pt_vec_push(&reading->thread->lines, line);
@@ -303,8 +303,8 @@ static bool is_loop(struct pt_look *look, const struct pt_code_place *place)
     const struct pt_code_module *module = look->modules.used.items[place->module - PT_CPU_MODULE__FIRST];
     if (!pt_is_interpreter(module->path))
         return false;
-    const struct pt_frame *frames =
-        pt_symbolize_file(look->symbols, module->path, module->build_id, module->build_id_bytes, place->address, &n);
+    const struct pt_frame *frames = pt_symbolize_file(look->symbols, module->file ? module->file : "", module->build_id,
+                                                      module->build_id_bytes, place->address, &n);
     const char *function = n ? frames[n - 1].function : NULL;
     return function && !strncmp(function, name, sizeof name - 1);
 }

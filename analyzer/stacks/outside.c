@@ -36,12 +36,13 @@ static pt_u64 first_address(const struct pt_elf_image *image)
     return 0;
 }
 
-static bool read_symbols(const struct pt_look_interpreter *interpreter, struct symbols *ret)
+static bool read_symbols(pt_u32 pid, const struct pt_look_interpreter *interpreter, struct symbols *ret)
 {
     struct pt_elf_image image = {0};
     pt_u64 end;
     *ret = (struct symbols){0};
-    if (!pt_elf_image_open(&image, interpreter->path, NULL, PT_ELF_ANY_BUILD))
+    PT_AUTO(pt_freep) char *here = pt_code_path_here((pid_t)pid, interpreter->path);
+    if (!pt_elf_image_open(&image, here, NULL, PT_ELF_ANY_BUILD))
         return false;
     const pt_u64 moved = interpreter->start - first_address(&image);
     const bool is_found = pt_elf_image_find_variable(&image, "_PyRuntime", &ret->runtime, &ret->runtime_end) &&
@@ -109,7 +110,7 @@ static const char *find(struct pt_look *look, struct pt_look_process *process,
 {
     struct symbols symbols;
     struct pt_python_header header = {.state = PT_PYTHON_READY};
-    if (!read_symbols(interpreter, &symbols))
+    if (!read_symbols(process->seen_by, interpreter, &symbols))
         return "its interpreter exports no symbols, or its file is not here (another container)";
     header.version = version_of(process->pid, &symbols, interpreter->path);
     header.code_type = symbols.code_type;

@@ -3,7 +3,8 @@
  * elf_image.c - opening ELF files that a trace names.
  *
  * Owns: the mapping; no descriptor stays open (a run may have thousands of modules). One thread. Never: opens what
- * blocks or has side effects (devices, pipes), reads /proc or /sys, believes a size that the file does not have. */
+ * blocks or has side effects (devices, pipes), reads files of /proc or /sys, believes a size that the file does not
+ * have. */
 #include "elf_image.h"
 
 #include <elfutils/libdwelf.h>
@@ -26,9 +27,21 @@
 #define DEBUG_PATH_BYTES (64 + 2 * MAX_BUILD_ID_BYTES)
 #define MAX_CONSTANT_BYTES (64u << 20) /* what is searched of a program */
 
+/* Behind /proc/PID/root are files as a process in a container sees them. */
+static const char *as_process_sees(const char *path)
+{
+    static const char proc[] = "/proc/", root[] = "/root/";
+    const size_t n_proc = sizeof proc - 1;
+    if (strncmp(path, proc, n_proc))
+        return path;
+    const char *behind_pid = path + n_proc + strspn(path + n_proc, "0123456789");
+    return strncmp(behind_pid, root, sizeof root - 1) ? path : behind_pid + sizeof root - 2;
+}
+
 static bool path_is_allowed(const char *path)
 {
     static const char *const forbidden[] = {"/dev/", "/proc/", "/sys/"};
+    path = as_process_sees(path);
     for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
         if (!strncmp(path, forbidden[i], strlen(forbidden[i])))
             return false;

@@ -228,6 +228,37 @@ class Hangs(unittest.TestCase):
             self.assertTrue(all(frame in rest for frame in ours), (ours, theirs[thread["tid"]]))
             self.assertEqual(ours[-1], theirs[thread["tid"]][-1])
 
+    def start_with_other_file(self, here, there, *command):
+        """A program that finds the file `there` at the path of `here`, as in a container."""
+        time.sleep(2.1)  # an old file could be the one that was mapped, by another number: an overlay has two for each
+        script = 'mount --bind "$1" "$2" || { echo "impossible here: no mount"; exit; }; shift 2; exec "$@"'
+        return self.start("unshare", *([] if os.geteuid() == 0 else ["-r"]), "-m", "sh", "-c", script, "sh", there, here, *command)[0]
+
+    @unittest.skipUnless(shutil.which("unshare"), "needs unshare")
+    def test_in_a_container_its_own_files_are_read(self):
+        """Those of the same path here have other functions at the same places."""
+        here, there, program = (os.path.join(self.folder, name) for name in ("libplanted.so", "there.so", "uses_planted"))
+        for path, function, n_before in (here, "another_function", 60), (there, "waits_for_work", 0):
+            before = "".join(f"int filler_{i}(int x) {{ volatile char more[{100 + i}]; more[x] = x; return more[x]; }}\n" for i in range(n_before))
+            source = f"#include <unistd.h>\n{before}void {function}(void) {{ for (;;) pause(); }}\nvoid planted(void) {{ {function}(); _exit(1); }}\n"
+            subprocess.run(["cc", "-O1", "-fno-inline", "-shared", "-fPIC", f"-Wl,-soname,{here}", "-x", "c", "-", "-o", path], input=source, text=True, check=True)
+        source = "#include <stdio.h>\nvoid planted(void);\nint main(void) { puts(\"ready\"); fflush(stdout); planted(); return 0; }\n"
+        subprocess.run(["cc", "-O1", "-x", "c", "-", "-x", "none", there, "-o", program], input=source, text=True, check=True)
+        started = self.start_with_other_file(here, there, program)
+        look = self.look(started.pid, lambda look: any("pause" in str(self.functions(t)) for t in self.threads(look)))
+        functions = self.functions(self.threads(look)[0])
+        self.assertEqual([bare(f) for f in functions[:4]], ["pause", "waits_for_work", "planted", "main"])
+
+    @unittest.skipUnless(shutil.which("unshare"), "needs unshare")
+    def test_so_is_the_interpreter_of_a_container(self):
+        """What is here under its name is no interpreter."""
+        here = os.path.join(self.folder, "python3")
+        shutil.copy("/bin/true", here)
+        started = self.start_with_other_file(here, os.path.realpath("/usr/bin/python3"), here, os.path.join(HERE, "hang.py"))
+        look = self.look(started.pid, lambda look: any("load" in self.functions(t) for t in self.threads(look)))
+        loader = next(t for t in self.threads(look) if "load" in self.functions(t))
+        self.assertEqual([(f["function"], f["line"]) for f in loader["frames"] if f["python"]][:2], [("fetch_batch", 10), ("load", 14)])
+
     def test_a_traced_python_program_shows_its_functions_with_lines(self):
         run = os.path.join(self.folder, "run")
         program, _ = self.start(PROFTRACE, "run", "--no-report", "-o", run, "--", "/usr/bin/python3", os.path.join(HERE, "hang.py"))

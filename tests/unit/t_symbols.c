@@ -123,8 +123,15 @@ static void test_files_that_cannot_be_used(void **state)
     char command[200];
     snprintf(command, sizeof command, "mkfifo %s; ln -s /proc/self/exe %s", in_folder("pipe"), in_folder("link"));
     assert_int_equal(system(command), 0);
-    const char *const paths[] = {in_folder("bare"), in_folder("other"), in_folder("p.c"), in_folder("missing"),
-                                 in_folder("pipe"), "/dev/zero",        "/proc/self/exe", ""};
+    const char *const paths[] = {in_folder("bare"),
+                                 in_folder("other"),
+                                 in_folder("p.c"),
+                                 in_folder("missing"),
+                                 in_folder("pipe"),
+                                 "/dev/zero",
+                                 "/proc/self/exe",
+                                 "/proc/self/root/proc/self/exe",
+                                 ""};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         struct pt_symbols *symbols = pt_symbols_open(NULL);
         pt_u32 n;
