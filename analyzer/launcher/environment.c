@@ -52,7 +52,29 @@ bool pt_environment_is_ours(const char *path, size_t length)
            (length == name_length || path[length - name_length - 1] == '/');
 }
 
-/* The user's libraries in their order, then ours: allocators and sanitizers that must be first stay first. */
+static bool names_ours(const char *users)
+{
+    for (const char *word = users; *word;) {
+        const size_t length = strcspn(word, " :");
+        if (pt_environment_is_ours(word, length))
+            return true;
+        word += length + (word[length] != 0);
+    }
+    return false;
+}
+
+static void take_out(char **environment, const char *name)
+{
+    char **at = environment;
+    while (*at && !has_name(*at, name))
+        at++;
+    free(*at);
+    for (; *at; at++)
+        at[0] = at[1];
+}
+
+/* The user's libraries in their order, then ours: allocators and sanitizers that must be first stay first. With "" for
+ * ours, the user's alone. */
 static char *preload_list(const char *users, const char *ours)
 {
     char *list = malloc(strlen(users) + strlen(ours) + 2);
@@ -68,6 +90,8 @@ static char *preload_list(const char *users, const char *ours)
         }
         word += length + (word[length] != 0);
     }
+    if (!*ours && end > list)
+        end--;
     memcpy(end, ours, strlen(ours) + 1);
     return list;
 }
@@ -83,13 +107,16 @@ static const char *value_or_null(char **environment, const char *name)
 
 static int put_preload(char **environment, const char *library, struct pt_error *err)
 {
-    if (!library)
-        return 0;
     const char *users = value_or_null(environment, "LD_PRELOAD");
-    PT_AUTO(pt_freep) char *list = preload_list(users ? users : "", library);
+    if (!library && (!users || !names_ours(users)))
+        return 0;
+    PT_AUTO(pt_freep) char *list = preload_list(users ? users : "", library ? library : "");
     if (!list)
         return pt_fail(err, "out of memory");
-    return put_value(environment, "LD_PRELOAD", list, err);
+    if (library || *list)
+        return put_value(environment, "LD_PRELOAD", list, err);
+    take_out(environment, "LD_PRELOAD");
+    return 0;
 }
 
 /* A switch as the library reads it. */
@@ -100,7 +127,7 @@ static bool is_off(const char *value)
 }
 
 /* How CUDA, NVTX and ITT find the library in a program that loses LD_PRELOAD on its way. Somebody else's value stays;
- * ours of another installation does not. */
+ * ours of another installation does not, nor does ours where the program has to run without us. */
 static int put_injection(char **environment, const char *library, struct pt_error *err)
 {
     static const struct {
@@ -108,10 +135,12 @@ static int put_injection(char **environment, const char *library, struct pt_erro
     } rows[] = {{"CUDA_INJECTION64_PATH", "PROFTRACE_CUDA"},
                 {"NVTX_INJECTION64_PATH", "PROFTRACE_NVTX"},
                 {"INTEL_LIBITTNOTIFY64", "PROFTRACE_ITT"}};
-    for (size_t i = 0; library && i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *value = value_or_null(environment, rows[i].variable);
-        if ((!value || !*value || pt_environment_is_ours(value, strlen(value))) &&
-            !is_off(value_or_null(environment, rows[i].option)) &&
+        const bool is_ours = value && pt_environment_is_ours(value, strlen(value));
+        if (!library && is_ours)
+            take_out(environment, rows[i].variable);
+        if (library && (!value || !*value || is_ours) && !is_off(value_or_null(environment, rows[i].option)) &&
             put_value(environment, rows[i].variable, library, err) < 0)
             return -1;
     }

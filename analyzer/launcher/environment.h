@@ -15,7 +15,7 @@ struct pt_variable {
 };
 
 struct pt_environment_request {
-    const char *library;            /* NULL = do not preload */
+    const char *library;            /* NULL = do not preload; where it is inherited it is taken out */
     const char *session;            /* NULL = no session either: nothing of ours */
     const char *heap;               /* NULL = as inherited */
     const char *stage;              /* NULL = as inherited */

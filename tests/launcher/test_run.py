@@ -740,10 +740,20 @@ class Secrets(LauncherCase):
 class Targets(LauncherCase):
     HELLO = '#include <stdio.h>\n#include <stdlib.h>\nint main(void){puts(getenv("LD_PRELOAD")?"preloaded":"plain");return 5;}'
 
+    def with_exported(self, path, preload):
+        """As by `export LD_PRELOAD=...` in a shell: the launcher has our library, and the variables for injection, from there."""
+        return self.run_it(path, environment={"LD_PRELOAD": preload, **dict.fromkeys(INJECTION_VARIABLES, LIBRARY), "CUDA_INJECTION64_PATH": "/opt/another.so"})
+
     def untraced(self, path, reason, preloaded=False):
         done = self.run_it(path)
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertEqual(done.stdout, b"preloaded\n" if preloaded else b"plain\n")
+        if b"ASan runtime" not in self.with_exported("/bin/true", LIBRARY).stderr:
+            again = self.with_exported(path, LIBRARY)
+            self.assertEqual((again.returncode, again.stdout), (done.returncode, done.stdout), again.stderr)
+            self.assertNotIn(b"ERROR", again.stderr)
+            shutil.rmtree(os.path.join(self.folder, "proftrace.data"))
+            done = self.run_it(path)
         self.assertNotIn(b"ERROR", done.stderr)
         untraced = self.record()["untraced"]
         self.assertEqual(len(untraced), 1)
@@ -767,6 +777,25 @@ class Targets(LauncherCase):
 
     def test_musl(self):
         self.untraced(self.compile(self.HELLO, compiler="musl-gcc"), "musl")
+
+    def test_what_others_preload_into_an_untraced_program_stays(self):
+        other = self.compile("int nothing;", "-shared", "-fPIC", "-nostdlib", name="other.so")
+        source = """
+            #include <stdio.h>
+            #include <stdlib.h>
+            static void say(const char *name) { printf("%s=%s\\n", name, getenv(name) ? getenv(name) : "unset"); }
+            int main(void)
+            {
+                say("LD_PRELOAD"); say("CUDA_INJECTION64_PATH"); say("NVTX_INJECTION64_PATH"); say("INTEL_LIBITTNOTIFY64");
+                return 0;
+            }"""
+        program = self.compile(source, compiler="musl-gcc")
+        for preload, left in ((f"{other}:{LIBRARY}", other), (f"{LIBRARY} {other}", other), (LIBRARY, "unset"), (f"{other} {other}", f"{other} {other}")):
+            done = self.with_exported(program, preload)
+            if b"ASan runtime" in done.stderr:
+                self.skipTest("an instrumented launcher cannot be preloaded into")
+            self.assertEqual(self.record()["untraced"][0]["path"], program)
+            self.assertEqual(done.stdout.decode().splitlines(), [f"LD_PRELOAD={left}", "CUDA_INJECTION64_PATH=/opt/another.so", "NVTX_INJECTION64_PATH=unset", "INTEL_LIBITTNOTIFY64=unset"])
 
     def test_32_bit(self):
         self.untraced(self.compile(self.HELLO, "-m32"), "32-bit")
