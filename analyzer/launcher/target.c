@@ -178,11 +178,14 @@ int pt_target_inspect(const char *command, const struct pt_target_place *place, 
             judge(fd, ret_target);
             return 0;
         }
-        const int problem = try_path(interpreter);
+        /* A relative one is of the folder in which the command is started, wherever the script is. */
+        char path[sizeof ret_target->binary];
+        const int n = name_in("", 0, *interpreter == '/' || !place ? NULL : place->cwd, interpreter, &path);
+        const int problem = n < (int)sizeof path ? try_path(path) : ENAMETOOLONG;
         if (problem)
             return pt_fail_code(err, problem == ENOENT ? 127 : 126, "%s: its interpreter %s cannot be run: %s",
                                 ret_target->binary, interpreter, strerror(problem));
-        snprintf(ret_target->binary, sizeof ret_target->binary, "%s", interpreter);
+        memcpy(ret_target->binary, path, (size_t)n + 1);
     }
     return 0;
 }

@@ -187,6 +187,18 @@ class Surroundings(PipelineCase):
         self.assertEqual(outcome.code, 0, outcome)
         self.assertEqual(outcome.stdout.decode(), f"found in {self.work}/sub: a=b c\nunset\n{self.work}\n")
 
+    def test_an_interpreter_that_is_relative_is_of_the_stages_folder(self):
+        """As `#!./venv/bin/python` is: the kernel looks for it where the stage runs, and so do we."""
+        os.makedirs(os.path.join(self.work, "sub/bin"))
+        self.write("sub/bin/own", '#!/bin/sh\nexec /bin/sh "$@"\n', 0o755)
+        self.write("sub/train", "#!./bin/own\necho trained\n", 0o755)
+        self.write("sub/lost", "#!./bin/nowhere\n", 0o755)
+        outcome = self.pipeline([{"stage": "a", "cmd": ["./train"], "cwd": "sub"}])
+        self.assertEqual((outcome.code, outcome.stdout), (0, b"trained\n"), outcome)
+        outcome = self.pipeline([{"stage": "a", "cmd": ["./lost"], "cwd": "sub"}])
+        self.assertEqual(outcome.code, 2, outcome)
+        self.assertIn(b"/sub/./lost: its interpreter ./bin/nowhere cannot be run: No such file or directory", outcome.stderr)
+
     def test_the_command_is_found_as_it_will_be_called(self):
         """In the folder of the stage, and with its name filled in."""
         os.makedirs(os.path.join(self.work, "sub/bin"))
