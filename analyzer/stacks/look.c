@@ -361,7 +361,7 @@ int pt_look_open(struct pt_look *look, pt_u32 pid, bool may_stop, struct pt_erro
 {
     look->may_stop = may_stop;
     if (!add(look, pid))
-        return pt_fail_code(err, 3, "there is no process %u; `ps -e` lists those that run", pid);
+        return pt_unseen(pid, err);
     const struct pt_look_process *first = look->processes.items[0];
     if (first->why_not)
         return pt_fail_code(err, 3, "process %u: %s", pid, first->why_not);

@@ -5,6 +5,8 @@
 #include "unreadable.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,6 +58,23 @@ static const char *why_not(struct pt_look *look, const struct pt_look_process *p
     return pt_look_text(look,
                         "the kernel refuses (%s): run proftrace as root, in a container with --cap-add SYS_PTRACE",
                         strerror(problem));
+}
+
+int pt_unseen(pt_u32 pid, struct pt_error *err)
+{
+    /* The kernel says that a process is there also to who may send it nothing, and see nothing of it. */
+    const bool is_number = pid && pid <= INT_MAX;
+    if (is_number && kill((pid_t)pid, 0) == 0)
+        return pt_fail_code(err, 3,
+                            "process %u: /proc does not show it: it has more rights than you (hidepid); run proftrace "
+                            "as root",
+                            pid);
+    if (is_number && errno == EPERM)
+        return pt_fail_code(err, 3,
+                            "process %u: /proc does not show it: it is another user's (hidepid); run proftrace as that "
+                            "user or as root",
+                            pid);
+    return pt_fail_code(err, 3, "there is no process %u; `ps -e` lists those that run", pid);
 }
 
 void pt_unreadable(struct pt_look *look, struct pt_look_process *process, int exit_code)

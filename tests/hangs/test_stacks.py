@@ -337,6 +337,20 @@ class Hangs(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("belongs to another user (uid 0)", done.stderr)
 
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare") and shutil.which("setpriv"), "needs root, unshare and setpriv")
+    def test_one_that_proc_hides_is_not_said_to_be_gone(self):
+        """A /proc with hidepid, as on many clusters. There, process 1 is root's."""
+        for hidden in 1, 2:
+            script = (f"mount -t proc -o hidepid={hidden} proc /proc || exit 77\n"
+                      f"setpriv --reuid 65534 --regid 65534 --clear-groups {PROFTRACE} stacks \"$@\"\nexit $?")
+            done = {pid: subprocess.run(["unshare", "-m", "-p", "-f", "sh", "-c", script, "sh", str(pid)], env=clean_environment(), capture_output=True, text=True,
+                                        timeout=60, check=False) for pid in (1, 999999)}
+            if done[1].returncode == 77:
+                self.skipTest("no /proc of our own can be mounted")
+            self.assertEqual(done[1].returncode, 3, done[1].stderr)
+            self.assertIn("process 1: /proc does not show it: it is another user's (hidepid); run proftrace as that user or as root\n", done[1].stderr)
+            self.assertIn("there is no process 999999", done[999999].stderr)
+
     def test_all_of_many_children_are_looked_at(self):
         """The kernel names some five hundred of them in one read."""
         machine.need_tasks(self, 1500)
