@@ -80,6 +80,21 @@ static void test_a_full_destination(void **state)
     close(null);
 }
 
+/* Both are files on the same full disk. */
+static void test_a_full_destination_and_a_full_log(void **state)
+{
+    struct world *world = *state;
+    free(blob_make(world));
+    const int full = open("/dev/full", O_WRONLY | O_CLOEXEC), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const struct stage stage = {.script = "cat blob", .out_fd = full, .err_fd = null, .log_max_bytes = 100000};
+    assert_int_equal(stage_run(&stage, world->folder, world->logs_fd), 0);
+    assert_file(world, "notes.txt",
+                "stdout could not be written any more (No space left on device): it misses 2.86 MiB, which may not be "
+                "in logs/train.log either. logs/train.log is not complete: File too large. ");
+    close(full);
+    close(null);
+}
+
 static void test_a_reader_that_goes_away(void **state)
 {
     struct world *world = *state;
@@ -338,6 +353,7 @@ int main(void)
         TEST(test_a_closed_stdout_stays_closed),
         TEST(test_a_closed_stdin_is_not_taken),
         TEST(test_a_full_destination),
+        TEST(test_a_full_destination_and_a_full_log),
         TEST(test_a_reader_that_goes_away),
         TEST(test_a_pager_that_stands_still),
         cmocka_unit_test(test_no_write_waits),

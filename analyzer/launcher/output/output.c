@@ -143,7 +143,11 @@ void pt_output_finish(struct pt_output *output)
 static void note_unpassed(const struct pt_output *output, const struct pt_output_channel *channel, struct pt_str *out)
 {
     const char *name = channel->sink.fd == STDOUT_FILENO ? "stdout" : "stderr";
-    if (channel->sink.problem)
+    if (channel->sink.problem && output->log.problem) /* as by the same full disk */
+        pt_str_printf(out, "%s could not be written any more (%s): it misses %s, which may not be in logs/%s either. ",
+                      name, strerror(channel->sink.problem), pt_fmt_bytes(channel->sink.lost_bytes).text,
+                      output->log.name);
+    else if (channel->sink.problem)
         pt_str_printf(out, "%s could not be written any more (%s): the rest is only in logs/%s. ", name,
                       strerror(channel->sink.problem), output->log.name);
     else if (channel->unpassed_bytes)
