@@ -139,6 +139,20 @@ static void run_name(const char *command, char *name, size_t size)
     snprintf(name, size, "%s-%s-%06x", stamp, base, id & 0xffffffu);
 }
 
+/* A link that appears at once: others may read `latest` at any time. */
+static void lead_latest_to(const char *name, int root_fd, struct pt_session_dir *dir)
+{
+    char temporary[160];
+    snprintf(temporary, sizeof temporary, ".latest-%s", name);
+    if (symlinkat(name, root_fd, temporary) < 0) {
+        dir->latest_problem = errno;
+    } else if (renameat(root_fd, temporary, root_fd, "latest") < 0) {
+        dir->latest_problem = errno;
+        dir->latest_is_taken = faccessat(root_fd, "latest", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+        unlinkat(root_fd, temporary, 0);
+    }
+}
+
 static int make_under_root(const char *command, struct pt_session_dir *dir, struct pt_error *err)
 {
     PT_AUTO(pt_freep) char *root = pt_runs_root();
@@ -160,13 +174,7 @@ static int make_under_root(const char *command, struct pt_session_dir *dir, stru
         return pt_fail(err, "cannot open %s/%s: %s", root, name, strerror(errno));
     if (asprintf(&dir->shown, "%s/%s", root, name) < 0)
         return pt_fail(err, "out of memory");
-    /* A link that appears at once: others may read `latest` at any time. */
-    char temporary[160];
-    snprintf(temporary, sizeof temporary, ".latest-%s", name);
-    if (symlinkat(name, root_fd, temporary) < 0 || renameat(root_fd, temporary, root_fd, "latest") < 0) {
-        dir->latest_problem = errno;
-        unlinkat(root_fd, temporary, 0);
-    }
+    lead_latest_to(name, root_fd, dir);
     return 0;
 }
 
@@ -279,6 +287,15 @@ int pt_session_dir_check(const struct pt_session_dir *dir, struct pt_error *err)
     return pt_fail(err, "%s is no longer the directory that was made: somebody moved or removed it", dir->shown);
 }
 
+static const char *latest_remedy(const struct pt_session_dir *dir)
+{
+    if (dir->latest_is_taken)
+        return "remove what is there";
+    if (dir->latest_problem == EPERM || dir->latest_problem == EOPNOTSUPP || dir->latest_problem == ENOSYS)
+        return "this file system has no symbolic links: name the run, or set PROFTRACE_DIR to another one";
+    return "name the run instead";
+}
+
 void pt_session_dir_print_problem(const struct pt_session_dir *dir)
 {
     if (!dir->latest_problem)
@@ -288,8 +305,8 @@ void pt_session_dir_print_problem(const struct pt_session_dir *dir)
     PT_AUTO(pt_str_fini) struct pt_str shown = {0};
     pt_str_bytes(&root, dir->shown, (size_t)(slash - dir->shown));
     pt_sanitize_terminal(&shown, pt_str_text(&root));
-    fprintf(stderr, "proftrace: %s/latest could not be made to lead to this run: %s; remove what is there\n",
-            pt_str_text(&shown), strerror(dir->latest_problem));
+    fprintf(stderr, "proftrace: %s/latest could not be made to lead to this run: %s; %s\n", pt_str_text(&shown),
+            strerror(dir->latest_problem), latest_remedy(dir));
 }
 
 int pt_session_dir_logs(const struct pt_session_dir *dir, struct pt_error *err)

@@ -5,6 +5,8 @@
 #ifndef PT_LAUNCHER_SESSION_DIR_H
 #define PT_LAUNCHER_SESSION_DIR_H
 
+#include <stdbool.h>
+
 #include "proftrace/types.h"
 #include "util/error.h"
 #include "git_head.h"
@@ -18,6 +20,7 @@ struct pt_session_dir {
     pt_u64 budget_bytes;
     char git_commit[PT_GIT_COMMIT_BYTES]; /* that was checked out when the run started; "" = not known */
     int latest_problem;                   /* errno: why `latest` does not lead here; 0 = it does, or there is none */
+    bool latest_is_taken;                 /* ... because something else has the name */
 };
 
 /* Open the root of runs (make it when missing) as a directory of our own; the descriptor, or -1 with the cause and the

@@ -486,6 +486,35 @@ class Directories(LauncherCase):
         self.assertIn(b"Permission denied", done.stderr)
 
 
+class NoLatest(LauncherCase):
+    def said_with(self, problem):
+        """As a file system whose symlink(2) fails with it. On a real one there may be nothing to remove."""
+        library = self.compile("""
+            #include <errno.h>
+            int symlinkat(const char *to, int folder, const char *path)
+            {
+                errno = %s;
+                return -1;
+            }""" % problem, "-shared", "-fPIC", name=problem + ".so")
+        done = self.run_it("true", environment={"LD_PRELOAD": library})
+        if b"ASan runtime" in done.stderr:
+            self.skipTest("an instrumented launcher cannot be preloaded into")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr.decode()
+
+    def test_a_file_system_without_symbolic_links(self):
+        """vfat, exFAT, CIFS: each run told to remove what is not there."""
+        for problem, text in ("EPERM", "Operation not permitted"), ("EOPNOTSUPP", "Operation not supported"):
+            self.assertIn(f"proftrace: proftrace.data/latest could not be made to lead to this run: {text}; this file system has no symbolic links: "
+                          "name the run, or set PROFTRACE_DIR to another one\n", self.said_with(problem))
+
+    def test_what_is_in_the_way_and_what_is_not(self):
+        self.assertIn("to this run: No space left on device; name the run instead\n", self.said_with("ENOSPC"))
+        os.mkdir(os.path.join(self.folder, "proftrace.data/latest"))
+        self.assertIn("to this run: Operation not permitted; this file system has no", self.said_with("EPERM"))
+        self.assertIn("to this run: Is a directory; remove what is there\n", self.run_it("true").stderr.decode())
+
+
 class Transparency(LauncherCase):
     def test_bytes_pass_untouched(self):
         data = bytes(range(256)) * 4096
