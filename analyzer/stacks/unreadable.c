@@ -50,7 +50,11 @@ static const char *why_not(struct pt_look *look, const struct pt_look_process *p
         return pt_look_text(look, "it belongs to another user (uid %u): run proftrace as that user or as root",
                             (unsigned)owner.st_uid);
     char scope[16];
-    if (pt_small_file_word(scope, sizeof scope, "/proc/sys/kernel/yama/ptrace_scope") && strcmp(scope, "0") != 0)
+    const bool is_known = pt_small_file_word(scope, sizeof scope, "/proc/sys/kernel/yama/ptrace_scope");
+    if (is_known && !strcmp(scope, "3")) /* the kernel lets nobody lower it */
+        return "the kernel refuses (kernel.yama.ptrace_scope is 3), root too, until the next boot: set it below 3 in "
+               "/etc/sysctl.d, and reboot";
+    if (is_known && strcmp(scope, "0") != 0 && geteuid() != 0)
         return pt_look_text(look,
                             "the kernel refuses (kernel.yama.ptrace_scope is %s): run proftrace as root, or "
                             "`sysctl kernel.yama.ptrace_scope=0`",

@@ -92,6 +92,15 @@ class Doctor(LauncherCase):
             self.assertIn(f"{call}: Operation not permitted", found["detail"])
             self.assertIn("--cap-add", found["remedy"])
 
+    def test_what_nobody_can_change_is_not_advised(self):
+        """Not even root can lower a ptrace_scope of 3."""
+        script = f"mount -t tmpfs none /proc/sys/kernel && mkdir /proc/sys/kernel/yama && echo 3 >/proc/sys/kernel/yama/ptrace_scope || exit 77; exec {PROFTRACE} doctor --json"
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", script], cwd=self.folder, capture_output=True, text=True, check=False)
+        if not done.stdout:
+            self.skipTest(f"no mounts here: {done.stderr}")
+        found = {row["name"]: row for row in json.loads(done.stdout)["checks"]}["ptrace"]
+        self.assertEqual((found["status"], found["remedy"]), ("warn", "nobody can, until the next boot: set it below 3 in /etc/sysctl.d, and reboot"))
+
     def machine_with_a_gpu(self):
         """The environment of one, by doubles of NVML and the driver; its python3 has no packages. The driver is of CUDA 11: a newer libcupti, which
         this machine may have, is none for it."""

@@ -98,7 +98,9 @@ static void check_ptrace(struct pt_doctor_checks *checks)
     } else {
         pt_doctor_detail(check, PT_DOCTOR_WARN, "ptrace_scope is %s: stacks of Python cannot be read from outside",
                          scope);
-        snprintf(check->remedy, sizeof check->remedy, "as root: sysctl kernel.yama.ptrace_scope=1");
+        snprintf(check->remedy, sizeof check->remedy, "%s",
+                 atoi(scope) == 3 ? "nobody can, until the next boot: set it below 3 in /etc/sysctl.d, and reboot"
+                                  : "as root: sysctl kernel.yama.ptrace_scope=1");
     }
 }
 
