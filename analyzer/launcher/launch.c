@@ -138,6 +138,7 @@ static void note_end(struct watch *watch, int status)
 {
     watch->wait_status = status;
     watch->ended = true;
+    watch->end.child = 0;
     watch->abandoned = false;
     if (!watch->duration_ns)
         watch->duration_ns = pt_monotonic_ns() - watch->start_ns;
@@ -205,23 +206,14 @@ static void end_tree(struct watch *watch, enum pt_launch_end how, int first_sign
         return;
     }
     watch->result->how = how;
-    watch->ending = pt_tree_end_begin(&watch->end, pt_sampler_tree(watch->sampler), first_signal, PT_TREE_END_GRACE_NS,
-                                      now, &ignored) == 0;
+    const struct pt_tree_end_request request = {.known = pt_sampler_tree(watch->sampler),
+                                                .child = watch->ended ? 0 : watch->pid,
+                                                .first_signal = first_signal,
+                                                .grace_ns = PT_TREE_END_GRACE_NS};
+    watch->ending = pt_tree_end_begin(&watch->end, &request, now, &ignored) == 0;
     watch->end_due_ns = now;
     if (!watch->ending && !watch->ended)
         kill(watch->pid, SIGKILL); /* no memory to do better */
-}
-
-/* As long as it was not waited for, its pid is its own, whether it can be seen in /proc or not. */
-static void end_what_was_not_seen(struct watch *watch)
-{
-    enum { LOOKS = 100, PAUSE_NS = 20000000 };
-    reap(watch);
-    for (int i = 0; i < LOOKS && !watch->ended; i++) {
-        kill(watch->pid, SIGKILL);
-        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-        reap(watch);
-    }
 }
 
 static void step_end(struct watch *watch)
@@ -231,8 +223,7 @@ static void step_end(struct watch *watch)
     watch->end_due_ns = pt_tree_end_step(&watch->end, pt_monotonic_ns());
     if (watch->end_due_ns)
         return;
-    if (!watch->end.n_survivors)
-        end_what_was_not_seen(watch);
+    reap(watch);
     watch->stopped_ns = pt_monotonic_ns();
     watch->result->n_killed = watch->end.n_killed;
     watch->result->n_survivors = watch->end.n_survivors;

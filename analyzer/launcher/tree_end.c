@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * tree_end.c - Owns: which signal goes to which descendant, and when. Threads: main only. Never: signals a process that
- * it has not just seen as ours, waits.
+ * it has not just seen as ours, or that is a child, waits.
  */
 #include "tree_end.h"
 
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/mem.h"
@@ -65,12 +66,23 @@ static void scan(struct pt_tree *tree)
         pt_tree_scan(tree);
 }
 
+/* The kernel tells a parent of its child, whatever /proc shows. */
+static bool is_unseen(const struct pt_tree_end *end)
+{
+    const struct pt_tree_entry *entry = end->child ? pt_tree_find(&end->tree, end->child) : NULL;
+    siginfo_t info = {0};
+    return end->child && !(entry && is_living(entry)) &&
+           waitid(P_PID, (id_t)end->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid;
+}
+
 static pt_u32 look(struct pt_tree_end *end)
 {
     scan(&end->tree);
     pt_u32 living = 0;
     for (size_t i = 0; i < end->tree.n; i++)
         living += is_living(&end->tree.entries[i]);
+    end->child_is_unseen = is_unseen(end);
+    living += end->child_is_unseen;
     end->n_survivors = living;
     end->empty_looks = living ? 0 : end->empty_looks + 1;
     return living;
@@ -88,6 +100,8 @@ static void signal_all(struct pt_tree_end *end, int number)
         if (entry->now.state == 'T')
             send_signal(entry, SIGCONT);
     }
+    if (end->child_is_unseen && number)
+        kill(end->child, number);
 }
 
 /* Stop all processes before any is killed: one that sees its child die might start another. */
@@ -112,15 +126,19 @@ static void kill_all(struct pt_tree_end *end)
     for (size_t i = 0; i < end->tree.n; i++)
         if (is_living(&end->tree.entries[i]) && send_signal(&end->tree.entries[i], SIGKILL) == 0)
             end->n_killed++;
+    if (end->child_is_unseen && kill(end->child, SIGKILL) == 0)
+        end->n_killed++;
 }
 
 /* ---- the phases ---- */
-int pt_tree_end_begin(struct pt_tree_end *ret_end, const struct pt_tree *known, int first_signal, pt_u64 grace_ns,
-                      pt_u64 now_ns, struct pt_error *err)
+int pt_tree_end_begin(struct pt_tree_end *ret_end, const struct pt_tree_end_request *request, pt_u64 now_ns,
+                      struct pt_error *err)
 {
-    *ret_end = (struct pt_tree_end){.first_signal = first_signal, .begin_ns = now_ns, .pause_ns = PAUSE_FIRST_NS};
-    ret_end->insist_ns = now_ns + grace_ns / 2;
-    ret_end->kill_ns = now_ns + grace_ns;
+    const struct pt_tree *known = request->known;
+    *ret_end = (struct pt_tree_end){
+        .child = request->child, .first_signal = request->first_signal, .begin_ns = now_ns, .pause_ns = PAUSE_FIRST_NS};
+    ret_end->insist_ns = now_ns + request->grace_ns / 2;
+    ret_end->kill_ns = now_ns + request->grace_ns;
     ret_end->give_up_ns = ret_end->kill_ns + GIVE_UP_NS;
     struct pt_tree *tree = &ret_end->tree;
     if (pt_tree_open(tree, err) < 0)
@@ -134,7 +152,7 @@ int pt_tree_end_begin(struct pt_tree_end *ret_end, const struct pt_tree *known, 
         tree->entries[i].stat_fd = -1;
     tree->scans = SCANS_LOOK_AT_FOREIGN;
     ret_end->n_asked = look(ret_end);
-    signal_all(ret_end, first_signal);
+    signal_all(ret_end, request->first_signal);
     return 0;
 }
 

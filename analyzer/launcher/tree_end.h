@@ -2,7 +2,8 @@
  *
  * tree_end.h - end a whole process tree: send the signal, wait, freeze the rest, kill it, until no process is left.
  *
- *     pt_tree_end_begin(&end, pt_sampler_tree(sampler), SIGTERM, PT_TREE_END_GRACE_NS, now_ns, &err);
+ *     const struct pt_tree_end_request request = {pt_sampler_tree(sampler), child, SIGTERM, PT_TREE_END_GRACE_NS};
+ *     pt_tree_end_begin(&end, &request, now_ns, &err);
  *     while ((due_ns = pt_tree_end_step(&end, now_ns)))
  *         ... poll until due_ns or a child ends; wait for children ...
  *     ... end.n_survivors ...
@@ -22,6 +23,10 @@ enum pt_tree_end_phase { PT_END_ASK, PT_END_INSIST, PT_END_KILL, PT_END_DONE };
 
 struct pt_tree_end {
     struct pt_tree tree; /* our own: looking often must not disturb the sampler's differences */
+    /* A child of ours that nobody has waited for, so that its number is its own also where /proc does not show it
+     * (hidepid and a program that has gained rights). 0 = none; the caller clears it when it has waited for it. */
+    pid_t child;
+    bool child_is_unseen; /* it lives, and is not in the tree */
     enum pt_tree_end_phase phase;
     int first_signal;
     pt_u64 begin_ns, insist_ns, kill_ns, give_up_ns;
@@ -32,10 +37,16 @@ struct pt_tree_end {
     pt_u32 n_survivors; /* at the end: another user's, or stuck in the kernel */
 };
 
-/* `first_signal`: SIGINT or SIGTERM, 0 = the terminal has delivered it already. Where it is not SIGTERM that follows
- * after half the grace; after all of it SIGKILL. `known` is scanned before and not changed. */
-int pt_tree_end_begin(struct pt_tree_end *ret_end, const struct pt_tree *known, int first_signal, pt_u64 grace_ns,
-                      pt_u64 now_ns, struct pt_error *err);
+struct pt_tree_end_request {
+    const struct pt_tree *known; /* scanned before, and not changed */
+    pid_t child;                 /* the root of what is to be ended; 0 = it has ended, and was waited for */
+    int first_signal;            /* SIGINT or SIGTERM, 0 = the terminal has delivered it already */
+    pt_u64 grace_ns;
+};
+
+/* Where the first signal is not SIGTERM, that follows after half the grace; after all of it SIGKILL. */
+int pt_tree_end_begin(struct pt_tree_end *ret_end, const struct pt_tree_end_request *request, pt_u64 now_ns,
+                      struct pt_error *err);
 /* Returns when to call again, at the latest; 0 = done. Zombies count as ended; the caller waits for them. */
 pt_u64 pt_tree_end_step(struct pt_tree_end *end, pt_u64 now_ns);
 /* Ctrl-C again: no more grace. */

@@ -5,6 +5,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -118,6 +119,38 @@ class WhatCannotBeDone(PipelineCase):
         self.assert_stages({"exits": ("timeout", "still running after 1.00 s: it was ended")})
         self.assertEqual(self.stage("exits")["exit"], "signal 15 (SIGTERM)")
         self.assertFalse(os.path.exists(f"/proc/{int(self.read('pid'))}"))
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv") and shutil.which("unshare"), "needs root, setpriv and unshare")
+    def test_a_command_that_proc_does_not_show(self):
+        """Under hidepid a program that has gained a capability: it is asked before it is killed, as each is."""
+        self.write("hidden.c", "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n"
+                               "static void end(int number)\n{\n    (void)number;\n    _exit(write(1, \"bye\\n\", 4) != 4);\n}\n"
+                               "int main(int n, char **words)\n{\n    (void)words;\n    signal(SIGTERM, n > 1 ? SIG_IGN : end);\n    puts(\"up\");\n    fflush(stdout);\n"
+                               "    for (;;)\n        pause();\n}\n")
+        hidden = os.path.join(self.work, "hidden")
+        subprocess.run(["cc", "-o", hidden, hidden + ".c"], check=True)
+        for folder in self.folder, self.work, self.temporary:
+            os.chown(folder, 65534, 65534)
+        for name in "proftrace", "libproftrace.so":
+            shutil.copy(os.path.join(BUILD, name), self.folder)
+        version_2, effective, net_bind_service = 0x02000000, 1, 1 << 10
+        try:
+            os.setxattr(hidden, "security.capability", struct.pack("<5I", version_2 | effective, net_bind_service, 0, 0, 0))
+        except OSError:
+            self.skipTest("no capabilities of files here")
+        script = f"mount -t proc -o hidepid=2 proc /proc || exit 77; exec setpriv --reuid 65534 --regid 65534 --clear-groups {self.folder}/proftrace pipeline"
+        for words, exits, said, killed, least_s in ([], "exit 0", b"up\nbye\n", "", 0), (["deaf"], "signal 9 (SIGKILL)", b"up\n", "; not all of its processes ended when asked, and were killed", 5):
+            self.configure([{"stage": "hidden", "cmd": [hidden, *words], "timeout_s": 1}])
+            begin = time.monotonic()
+            done = subprocess.run(["unshare", "-m", "-p", "-f", "sh", "-c", script], cwd=self.work, env=self.environment(), capture_output=True, check=False, timeout=100)
+            if done.returncode == 77 or b"unshare" in done.stderr:
+                self.skipTest("no /proc of our own can be mounted")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertEqual((self.stage("hidden")["exit"], self.read(f"{LATEST}/logs/hidden.log")), (exits, said))
+            reason = "still running after 1.00 s: it was ended" + killed
+            self.assertTrue(self.stage("hidden")["reason"].startswith(reason), self.stage("hidden")["reason"])
+            self.assertGreater(time.monotonic() - begin, 1 + least_s)
+            self.assertEqual("killed" in self.stage("hidden")["reason"], bool(killed))
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root and setpriv")
     def test_a_command_of_another_user(self):

@@ -84,7 +84,8 @@ static int scene_end(void **state)
     struct pt_error err;
     assert_int_equal(waitpid(scene->bystander, NULL, WNOHANG), 0);
     assert_null(file_read(scene->folder, "bystander", NULL));
-    assert_int_equal(pt_tree_end_begin(&end, &all, SIGKILL, 0, monotonic_ns(), &err), 0);
+    const struct pt_tree_end_request request = {.known = &all, .first_signal = SIGKILL};
+    assert_int_equal(pt_tree_end_begin(&end, &request, monotonic_ns(), &err), 0);
     while (pt_tree_end_step(&end, monotonic_ns()))
         nap_ms(1);
     assert_in_range(end.n_asked, 2, 100); /* the shell, its sleep of 100 s, perhaps the one of its loop */
@@ -104,7 +105,9 @@ static pt_u64 end_tree(struct scene *scene, int first_signal, pt_u64 grace_ns, p
     struct pt_error err;
     const pt_u64 begin = monotonic_ns();
     pt_tree_scan(&scene->tree);
-    assert_int_equal(pt_tree_end_begin(end, &scene->tree, first_signal, grace_ns, begin, &err), 0);
+    const struct pt_tree_end_request request = {
+        .known = &scene->tree, .first_signal = first_signal, .grace_ns = grace_ns};
+    assert_int_equal(pt_tree_end_begin(end, &request, begin, &err), 0);
     for (pt_u64 due; (due = pt_tree_end_step(end, monotonic_ns()));) {
         if (hurry_after_ns && monotonic_ns() - begin > hurry_after_ns)
             pt_tree_end_hurry(end, monotonic_ns());
