@@ -28,5 +28,8 @@ const struct pt_command *pt_command_find(const char *name);
 
 /* What waits for stdout is written; the exit code, which a failure of that changes only where it was 0. */
 int pt_command_flush(const char *name, int code);
+/* A line to stderr: reasons and errors quote names of files and programs, and those may have escape sequences that
+ * repaint a terminal. */
+__attribute__((format(printf, 1, 2))) void pt_command_say(const char *format, ...);
 
 #endif

@@ -6,8 +6,12 @@
 #include "cmd.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "util/auto.h"
+#include "util/text/sanitize.h"
 
 const struct pt_command pt_commands[] = {
 #define COMMAND(name, arguments, summary) {#name, pt_cmd_##name, arguments, summary},
@@ -22,6 +26,18 @@ const struct pt_command *pt_command_find(const char *name)
         if (!strcmp(command->name, name))
             return command;
     return NULL;
+}
+
+void pt_command_say(const char *format, ...)
+{
+    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
+    char raw[4096]; /* longer than an error may be */
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(raw, sizeof raw, format, arguments);
+    va_end(arguments);
+    pt_sanitize_terminal(&shown, raw);
+    fprintf(stderr, "proftrace: %s\n", pt_str_text(&shown));
 }
 
 int pt_command_flush(const char *name, int code)

@@ -104,13 +104,6 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
     return read_baseline(request, err);
 }
 
-static void say(const char *text)
-{
-    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
-    pt_sanitize_terminal(&shown, text);
-    fprintf(stderr, "proftrace: %s\n", pt_str_text(&shown));
-}
-
 static bool wants_github(const struct request *request)
 {
     const char *there = getenv("GITHUB_ACTIONS");
@@ -155,12 +148,12 @@ static void check_baseline(const struct request *request, const struct pt_runner
         return;
     if (pt_self_check(request->baseline, what->dir->path, wants_github(request), &outcome->check, &err) < 0) {
         outcome->checked = err.exit_code ? err.exit_code : 3;
-        say(err.text);
+        pt_command_say("%s", err.text);
         return;
     }
     outcome->checked = outcome->check.result;
     if (outcome->reported && pt_write_first_line(what->dir->fd, pt_str_text(&outcome->check.verdict), &err) < 0)
-        say(err.text);
+        pt_command_say("%s", err.text);
 }
 
 static void write_reports(const struct request *request, const struct pt_runner_request *what,
@@ -181,12 +174,12 @@ static void write_reports(const struct request *request, const struct pt_runner_
     else if (outcome->is_copy_missing)
         pt_error_context(&err, "the reports are in %s, but were not copied", what->dir->path);
     if (!outcome->reported || outcome->is_copy_missing)
-        say(err.text);
+        pt_command_say("%s", err.text);
     fputs(pt_str_text(&outcome->annotations), stdout);
     struct pt_error late = {0};
     if (github && outcome->reported &&
         pt_github_step_summary(what->dir->fd, pt_str_text(&outcome->check.md), &late) < 0)
-        say(late.text);
+        pt_command_say("%s", late.text);
 }
 
 static void print_end(const struct pt_runner_request *what, const struct pt_runner_result *result,
@@ -207,7 +200,7 @@ static void print_end(const struct pt_runner_request *what, const struct pt_runn
                 outcome->reported ? "/report.html" : "", pt_str_text(&word));
     }
     for (size_t i = 0; i < result->broken_floors.n; i++)
-        say(result->broken_floors.items[i]);
+        pt_command_say("%s", result->broken_floors.items[i]);
 }
 
 static int code_of(const struct pt_runner_result *result, const struct outcome *outcome)
@@ -343,11 +336,11 @@ int pt_cmd_pipeline(int argc, char **argv, struct pt_error *err)
     struct pt_plan plan = {0};
     int code = pt_config_read(request.config, &request.overrides, &config, err);
     for (size_t i = 0; code == 0 && i < config->warnings.n; i++)
-        say(config->warnings.items[i]);
+        pt_command_say("%s", config->warnings.items[i]);
     if (code == 0)
         code = pt_plan_make(config, &plan, err);
     for (size_t i = 0; i < plan.problems.n; i++)
-        say(plan.problems.items[i]);
+        pt_command_say("%s", plan.problems.items[i]);
     if (code == 0 && request.dry_run) {
         PT_AUTO(pt_str_fini) struct pt_str text = {0};
         pt_plan_show(config, &plan, &text);

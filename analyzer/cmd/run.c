@@ -208,7 +208,7 @@ static void say_where_it_hangs(void *context, pid_t pid, enum pt_launch_still wh
     pt_str_printf(&traced->stalls, "%s%s%s%s; stacks.txt has the stacks of all threads", traced->stalls.n ? "; " : "",
                   heading, *stuck->reason ? ": " : "", stuck->reason);
     if (!pt_environment_says_quiet())
-        fprintf(stderr, "proftrace: %s%s%s\n", heading, *stuck->reason ? ": " : "", stuck->reason);
+        pt_command_say("%s%s%s", heading, *stuck->reason ? ": " : "", stuck->reason);
 }
 
 static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, struct pt_error *err)
@@ -349,7 +349,7 @@ static int run_traced(struct traced *traced, struct pt_error *err)
     run->notes = notes;
     struct pt_error late = {0};
     if (pt_run_record_write(traced->dir, run, &late) < 0)
-        fprintf(stderr, "proftrace: %s\n", late.text);
+        pt_command_say("%s", late.text);
     return 0;
 }
 
@@ -366,7 +366,7 @@ static void write_timeline(const struct pt_session_dir *dir)
     struct pt_error err = {0};
     const char *const words[] = {"export", "--to", "chrome", dir->path, NULL};
     if (pt_cmd_export(4, (char **)(size_t)words, &err) < 0)
-        fprintf(stderr, "proftrace: no timeline was written: %s\n", err.text);
+        pt_command_say("no timeline was written: %s", err.text);
 }
 
 static void write_reports(const struct pt_session_dir *dir, struct afterwards *afterwards)
@@ -376,7 +376,7 @@ static void write_reports(const struct pt_session_dir *dir, struct afterwards *a
     afterwards->is_reported =
         pt_session_dir_check(dir, &err) == 0 && pt_write_reports(dir->path, dir->fd, &written, &err) == 0;
     if (!afterwards->is_reported)
-        fprintf(stderr, "proftrace: no report was written: %s\n", err.text);
+        pt_command_say("no report was written: %s", err.text);
 }
 
 static void print_end(const struct afterwards *afterwards)
@@ -386,15 +386,12 @@ static void print_end(const struct afterwards *afterwards)
     const struct pt_samples *samples = result->samples;
     const struct pt_target *target = traced->target;
     const char *reason = traced->recorded_stage.reason;
-    fprintf(stderr, "proftrace: %s%s%s, CPU %s, memory %s\n", reason ? reason : "", reason ? " after " : "",
-            pt_fmt_duration((pt_i64)result->duration_ns).text, pt_fmt_duration((pt_i64)afterwards->cpu_ns).text,
-            pt_fmt_bytes(samples->rss_max_bytes).text);
+    pt_command_say("%s%s%s, CPU %s, memory %s", reason ? reason : "", reason ? " after " : "",
+                   pt_fmt_duration((pt_i64)result->duration_ns).text, pt_fmt_duration((pt_i64)afterwards->cpu_ns).text,
+                   pt_fmt_bytes(samples->rss_max_bytes).text);
     fputs(pt_str_text(&afterwards->headlines), stderr);
-    if (!target->traced) {
-        PT_AUTO(pt_str_fini) struct pt_str binary = {0};
-        pt_sanitize_terminal(&binary, target->binary);
-        fprintf(stderr, "proftrace: %s was not traced: %s\n", pt_str_text(&binary), target->reason);
-    }
+    if (!target->traced)
+        pt_command_say("%s was not traced: %s", target->binary, target->reason);
     PT_AUTO(pt_str_fini) struct pt_str shown = {0};
     PT_AUTO(pt_str_fini) struct pt_str word = {0};
     pt_session_dir_print_problem(traced->dir);

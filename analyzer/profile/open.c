@@ -15,6 +15,7 @@
 #include "util/auto.h"
 #include "util/mem.h"
 #include "util/text/path.h"
+#include "util/text/sanitize.h"
 #include "ends.h"
 #include "stages.h"
 
@@ -58,8 +59,11 @@ int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err)
     const char *directory = run->session ? run->session->path : named;
     if (is_directory(directory)) {
         struct pt_error broken = {0};
-        if (pt_run_info_read(directory, &run->info, &broken) < 0 && run->session)
-            fprintf(stderr, "proftrace: %s; going on without it\n", broken.text);
+        if (pt_run_info_read(directory, &run->info, &broken) < 0 && run->session) {
+            PT_AUTO(pt_str_fini) struct pt_str shown = {0};
+            pt_sanitize_terminal(&shown, broken.text); /* a folder's name may be in it */
+            fprintf(stderr, "proftrace: %s; going on without it\n", pt_str_text(&shown));
+        }
     }
     if (run->info)
         pt_run_find_running(run->info);

@@ -54,7 +54,8 @@ static void add_headlines(const struct pt_profile *profile, const struct pt_find
             pt_sanitize_terminal(ret, profile->stages.items[finding->stage].name);
             pt_str_add(ret, ": ");
         }
-        pt_str_printf(ret, "%s\n", finding->title);
+        pt_sanitize_terminal(ret, finding->title); /* a process's name may be in it */
+        pt_str_char(ret, '\n');
     }
 }
 

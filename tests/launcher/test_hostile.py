@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import unittest
 
 from launcher_case import LauncherCase
@@ -125,6 +126,22 @@ class Hostile(LauncherCase):
         self.assert_clean(done.stderr)
         for _, _, out in self.outputs(PEOPLE + MACHINES):
             self.assert_clean(out)
+
+    def test_a_program_that_kills_itself(self):
+        """How a program ended is said with its name, by run and by pipeline."""
+        if os.environ.get("LC_ALL") == "C":
+            self.skipTest("needs a locale with bytes")
+        program = os.path.join(os.fsencode(self.folder), b"\x1b[31m\x9b\xff\x07x")
+        shutil.copy("/usr/bin/python3", program)
+        done = self.proftrace("run", "-o", "run", "--", program, "-c", "import os; os.kill(os.getpid(), 9)")
+        self.assertIn(b"died", done.stderr)
+        self.assert_clean(done.stderr)
+        stage = {"stage": "one", "cmd": ["sh", "-c", "exec ./?*x -c 'import os; os.kill(os.getpid(), 9)'"]}
+        with open(os.path.join(self.folder, "config.json"), "w", encoding="utf-8") as file:
+            json.dump({"profile": {"stages": [stage]}}, file)
+        done = self.proftrace("pipeline")
+        self.assertIn(b"died", done.stderr)
+        self.assert_clean(done.stderr)
 
 
 if __name__ == "__main__":
