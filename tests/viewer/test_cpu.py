@@ -170,6 +170,24 @@ class Training(ViewerCase):
             count, = self.ask(files[0], "select count(*) from slice")
             self.assertEqual(int(count[0][0]), written["slices"] + 1)  # and the end of the recording
 
+    @unittest.skipIf(no_samples(PROFTRACE), no_samples(PROFTRACE))
+    def test_a_training_that_a_shell_becomes(self):
+        """The kernel's number of the thread stays across exec: its samples are the training's from then on."""
+        folder = self.folder / "shell"
+        run(folder, "/bin/sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; "
+            f"exec /usr/bin/python3 {EXAMPLE} --data images --images 64 --epochs 1")
+        code, written = export(folder, "torch", self.folder / "shell_torch")
+        self.assertEqual(code, 0, written)
+        file, = (self.folder / "shell_torch").iterdir()
+        with gzip.open(file, "rt", encoding="utf-8") as text:
+            events = json.load(text)["traceEvents"]
+        names = {event["tid"]: event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == "thread_name"}
+        pid, = {event["pid"] for event in events if event.get("cat") == "cpu_sample"}
+        of_main = [event for event in events if event.get("cat") == "cpu_sample" and names[event["tid"]].endswith(f" {pid} (CPU samples)")]
+        shown = collections.Counter(event["name"] for event in of_main)
+        self.assertGreater(sum(n for name, n in shown.items() if "torch" in name), 20, shown)
+        self.assertFalse([name for name in shown if "dash" in name or "/bin/sh" in name], "samples of the shell")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -64,15 +64,31 @@ struct shown {
     struct pt_cpu_slices slices; /* of one thread */
 };
 
-static struct pt_torch_file *file_of(const struct shown *shown, pt_u32 pid, pt_i64 at_ns)
+/* Whose samples of a thread are, and for how long nobody else can have the thread. */
+struct holder {
+    struct pt_torch_file *file; /* NULL = of a process that has none */
+    pt_i64 until_ns;
+};
+
+/* A pid may have had several images (sh, then python3 by exec), and samples come before the library of the new one has
+ * said that it is there: they belong to the nearest image within the slack where no image was there at that time. */
+static struct holder holder_at(const struct shown *shown, pt_u32 pid, pt_i64 at_ns)
 {
+    const pt_i64 slack_ns = 20000000;
+    struct holder found = {NULL, INT64_MAX};
     for (pt_u32 i = 0; i < shown->session->n_processes; i++) {
-        const struct pt_process *process = shown->files[i].process;
-        if (process && process->pid == pid && !process->is_elsewhere && at_ns >= process->start_ns &&
-            at_ns <= process->end_ns)
-            return &shown->files[i];
+        const struct pt_process *process = shown->session->processes[i];
+        struct pt_torch_file *file = shown->files[i].process ? &shown->files[i] : NULL;
+        if (process->pid != pid || process->is_elsewhere)
+            continue;
+        if (at_ns >= process->start_ns && at_ns <= process->end_ns)
+            return (struct holder){file, process->end_ns};
+        if (at_ns >= process->start_ns - slack_ns && at_ns <= process->end_ns + slack_ns)
+            found = (struct holder){file ? file : found.file, at_ns};
+        else if (process->start_ns > at_ns && process->start_ns - slack_ns <= found.until_ns)
+            found.until_ns = process->start_ns - slack_ns - 1;
     }
-    return NULL;
+    return found;
 }
 
 static void show_thread(struct shown *shown, const struct pt_cpu_samples *all, struct pt_torch_file *file,
@@ -99,16 +115,21 @@ static void show_thread(struct shown *shown, const struct pt_cpu_samples *all, s
 static void show_stage(const struct pt_cpu_samples *all)
 {
     struct shown *shown = all->context;
-    struct pt_torch_file *file = NULL;
+    struct holder holder = {0};
     for (size_t i = 0; i < all->n; i++) {
         const struct pt_shown_sample *sample = &all->samples[i];
         const struct pt_cpu_thread *thread = &all->view->data->threads[sample->thread];
-        if (!i || sample->thread != all->samples[i - 1].thread)
-            file = file_of(shown, thread->pid, (pt_i64)sample->t_ns);
-        if (file)
+        const bool is_other = !i || sample->thread != all->samples[i - 1].thread;
+        if (is_other || (pt_i64)sample->t_ns > holder.until_ns) {
+            const struct holder next = holder_at(shown, thread->pid, (pt_i64)sample->t_ns);
+            if (!is_other && next.file != holder.file)
+                show_thread(shown, all, holder.file, thread);
+            holder = next;
+        }
+        if (holder.file)
             pt_cpu_slices_add(&shown->slices, all->view, sample);
         if (i + 1 == all->n || sample->thread != all->samples[i + 1].thread)
-            show_thread(shown, all, file, thread);
+            show_thread(shown, all, holder.file, thread);
     }
 }
 
