@@ -48,18 +48,32 @@ int pt_new_file_open(struct pt_new_file *file, int folder_fd, const char *name)
     return -1;
 }
 
-int pt_new_file_finish(struct pt_new_file *file)
+static int drop_and_fail(struct pt_new_file *file)
 {
-    const int fd = file->fd;
-    file->fd = -1;
-    if (close(fd) == 0 && renameat(file->folder_fd, file->temporary, file->folder_fd, file->name) == 0) {
-        free_names(file);
-        return 0;
-    }
     const int why = errno;
     pt_new_file_drop(file);
     errno = why;
     return -1;
+}
+
+int pt_new_file_close(struct pt_new_file *file)
+{
+    const int fd = file->fd;
+    file->fd = -1;
+    return close(fd) == 0 ? 0 : drop_and_fail(file);
+}
+
+int pt_new_file_name(struct pt_new_file *file)
+{
+    if (renameat(file->folder_fd, file->temporary, file->folder_fd, file->name) < 0)
+        return drop_and_fail(file);
+    free_names(file);
+    return 0;
+}
+
+int pt_new_file_finish(struct pt_new_file *file)
+{
+    return pt_new_file_close(file) < 0 ? -1 : pt_new_file_name(file);
 }
 
 void pt_new_file_drop(struct pt_new_file *file)

@@ -33,6 +33,9 @@ struct pt_new_file {
  * -1 with errno and nothing left behind. */
 int pt_new_file_open(struct pt_new_file *file, int folder_fd, const char *name);
 int pt_new_file_finish(struct pt_new_file *file);
+/* The same in two steps: nothing more is written, and it gets its name later. */
+int pt_new_file_close(struct pt_new_file *file);
+int pt_new_file_name(struct pt_new_file *file);
 void pt_new_file_drop(struct pt_new_file *file);
 int pt_new_file_write(int folder_fd, const char *name, const void *bytes, size_t n);
 

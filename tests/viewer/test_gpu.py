@@ -284,6 +284,17 @@ class Gpu(ViewerCase):
         self.export(folder, "torch", "--max-size", "2K", "-o", str(folder / "cut"), code=2)
         self.assertEqual(list((folder / "cut").iterdir()), [])
 
+    def test_a_failed_export_leaves_the_one_before(self):
+        folder, _ = self.run_of("twice", ranks=6, seed=2)
+        out = folder / "torch"
+        self.export(folder, "torch", "-o", str(out))
+        before = {path.name: path.read_bytes() for path in out.iterdir()}
+        self.assertEqual(len(before), 6)
+        sizes = [len(gzip.decompress(content)) for _, content in sorted(before.items())]
+        self.assertLess(sizes[0], max(sizes))  # it is whole before another one fails
+        self.export(folder, "torch", "--max-size", str(max(sizes) - 1), "-o", str(out), code=2)
+        self.assertEqual({path.name: path.read_bytes() for path in out.iterdir()}, before)
+
     def test_anything_at_all(self):
         for seed in (0, 1, 2, 3, 4, 8):  # 8: a piece of work of no length whose call is told later
             with self.subTest(seed=seed):

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/auto.h"
 #include "util/mem.h"
 #include "util/new_file.h"
 
@@ -149,22 +150,60 @@ bool pt_sink_failed(const struct pt_sink *sink)
     return sink->failed_errno || sink->too_big;
 }
 
-int pt_sink_close(struct pt_sink *sink, struct pt_sink_result *ret_result, struct pt_error *err)
+/* The file is closed and has the name that it had meanwhile. */
+static int end(struct pt_sink *sink, struct pt_sink_result *ret_result, struct pt_error *err)
 {
-    int result = 0;
     const char *const name = strcmp(sink->shown, "-") != 0 ? sink->shown : "standard output";
     if (!pt_sink_failed(sink))
         sink_flush(sink, true);
     if (sink->too_big)
-        result = pt_fail_code(err, 2, "more than %llu bytes", (unsigned long long)sink->max_bytes);
-    else if (sink->failed_errno)
-        result = pt_fail(err, "writing %s: %s", name, strerror(sink->failed_errno));
-    else if (sink->is_file && pt_new_file_finish(&sink->file) < 0)
-        result = pt_fail(err, "naming %s: %s", name, strerror(errno));
-    if (!result)
-        *ret_result = (struct pt_sink_result){sink->bytes, sink->file_bytes};
+        return pt_fail_code(err, 2, "more than %llu bytes", (unsigned long long)sink->max_bytes);
+    if (!sink->failed_errno && sink->is_file && pt_new_file_close(&sink->file) < 0)
+        sink->failed_errno = errno;
+    if (sink->failed_errno)
+        return pt_fail(err, "writing %s: %s", name, strerror(sink->failed_errno));
+    *ret_result = (struct pt_sink_result){sink->bytes, sink->file_bytes};
+    return 0;
+}
+
+int pt_sink_close_unnamed(struct pt_sink *sink, struct pt_sink_files *files, struct pt_sink_result *ret_result,
+                          struct pt_error *err)
+{
+    const int result = end(sink, ret_result, err);
+    if (!result && sink->is_file) {
+        pt_vec_push(files, sink->file);
+        sink->is_file = false;
+        sink->fd = -1;
+    }
     sink_free(sink);
     return result;
+}
+
+int pt_sink_name_files(struct pt_sink_files *files, struct pt_error *err)
+{
+    int result = 0;
+    for (size_t i = 0; i < files->n && !result; i++) {
+        PT_AUTO(pt_freep) char *name = pt_strdup(files->items[i].name);
+        if (pt_new_file_name(&files->items[i]) < 0)
+            result = pt_fail(err, "naming %s: %s", name, strerror(errno));
+    }
+    pt_sink_free_files(files);
+    return result;
+}
+
+void pt_sink_free_files(struct pt_sink_files *files)
+{
+    for (size_t i = 0; i < files->n; i++)
+        pt_new_file_drop(&files->items[i]);
+    free(files->items);
+    *files = (struct pt_sink_files){0};
+}
+
+int pt_sink_close(struct pt_sink *sink, struct pt_sink_result *ret_result, struct pt_error *err)
+{
+    struct pt_sink_files file = {0};
+    const int result = pt_sink_close_unnamed(sink, &file, ret_result, err);
+    return result ? result : pt_sink_name_files(&file, err);
 }
 
 void pt_sink_abandon(struct pt_sink *sink)

@@ -14,6 +14,8 @@
 
 #include "proftrace/types.h"
 #include "util/error.h"
+#include "util/new_file.h"
+#include "util/vec.h"
 
 struct pt_sink;
 
@@ -53,5 +55,17 @@ bool pt_sink_failed(const struct pt_sink *sink);
 int pt_sink_close(struct pt_sink *sink, struct pt_sink_result *ret_result, struct pt_error *err);
 /* Remove the file. Frees the sink. */
 void pt_sink_abandon(struct pt_sink *sink);
+
+/* Whole files that wait for their names: of an export of several files, all get them together at its end, or none does
+ * and what was there stays. */
+struct pt_sink_files {
+    PT_VEC(struct pt_new_file);
+};
+/* As pt_sink_close, but for the name. */
+int pt_sink_close_unnamed(struct pt_sink *sink, struct pt_sink_files *files, struct pt_sink_result *ret_result,
+                          struct pt_error *err);
+int pt_sink_name_files(struct pt_sink_files *files, struct pt_error *err);
+/* Remove those that have no name yet. */
+void pt_sink_free_files(struct pt_sink_files *files);
 
 #endif

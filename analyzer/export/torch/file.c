@@ -26,7 +26,8 @@
 #define OPEN_LIMIT 100000u    /* a program that never ends its ranges */
 #define RANGE_TIDS (1u << 22) /* tracks for ranges that may overlap: the kernel gives out no thread id above this */
 
-char *pt_torch_name(const struct pt_torch_file *file, const struct pt_out_place *folder)
+/* In the folder, or its path. */
+static char *name_of(const struct pt_torch_file *file, const struct pt_out_place *folder)
 {
     return pt_asprintf("%s%srank%u.%u.pt.trace.json.gz", folder->name, *folder->name ? "/" : "", file->rank,
                        file->process->pid);
@@ -36,8 +37,8 @@ int pt_torch_open(struct pt_torch_file *file, const struct pt_out_place *folder,
 {
     const struct pt_session *session = file->process->session;
     const struct pt_out_place shown = {.name = folder->shown};
-    PT_AUTO(pt_freep) char *name = pt_torch_name(file, folder);
-    file->path = pt_torch_name(file, &shown);
+    PT_AUTO(pt_freep) char *name = name_of(file, folder);
+    file->path = name_of(file, &shown);
     file->threads = pt_calloc(file->process->n_threads ? file->process->n_threads : 1, sizeof *file->threads);
     file->sink = pt_sink_open(&(struct pt_out_place){folder->folder_fd, name, file->path}, true, max_bytes, err);
     if (!file->sink)
@@ -310,7 +311,8 @@ static void finish_threads(struct pt_torch_file *file)
     pt_torch_project_finish(file);
 }
 
-int pt_torch_close(struct pt_torch_file *file, struct pt_sink_result *ret_result, struct pt_error *err)
+int pt_torch_close(struct pt_torch_file *file, struct pt_sink_files *files, struct pt_sink_result *ret_result,
+                   struct pt_error *err)
 {
     finish_threads(file);
     const pt_i64 end_ns = file->process->end_ns < file->window.until_ns ? file->process->end_ns : file->window.until_ns;
@@ -322,9 +324,7 @@ int pt_torch_close(struct pt_torch_file *file, struct pt_sink_result *ret_result
     pt_sink_wrote(file->sink, pt_put(at, "}\n"));
     struct pt_sink *sink = file->sink;
     file->sink = NULL;
-    const int result = pt_sink_close(sink, ret_result, err);
-    file->is_written = !result;
-    return result;
+    return pt_sink_close_unnamed(sink, files, ret_result, err);
 }
 
 static void free_thread(struct pt_torch_file *file, struct pt_torch_thread *thread)

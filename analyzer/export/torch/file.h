@@ -11,10 +11,9 @@
 int pt_torch_open(struct pt_torch_file *file, const struct pt_out_place *folder, pt_u64 max_bytes,
                   struct pt_error *err);
 void pt_torch_event(struct pt_torch_file *file, const struct pt_event *event);
-/* Its name, in the folder or by its path; the caller frees it. */
-char *pt_torch_name(const struct pt_torch_file *file, const struct pt_out_place *folder);
-/* What is still open, devices, the end of the file. */
-int pt_torch_close(struct pt_torch_file *file, struct pt_sink_result *ret_result, struct pt_error *err);
+/* What is still open, devices, the end of the file, which waits among `files` for its name. */
+int pt_torch_close(struct pt_torch_file *file, struct pt_sink_files *files, struct pt_sink_result *ret_result,
+                   struct pt_error *err);
 /* Frees all but what pt_torch_close freed: the file is left out when it was not closed. */
 void pt_torch_free(struct pt_torch_file *file);
 

@@ -3,8 +3,8 @@
  * torch.c - a folder of traces as PyTorch's profiler writes them, one for each process that used a GPU; where none did,
  * for each training on CPUs.
  *
- * Owns: the files, all of which are written in one pass over the events. One thread. Never: leaves a file of a failed
- * export.
+ * Owns: the files, all of which are written in one pass over the events and get their names together at the end. One
+ * thread. Never: leaves a file of a failed export, or takes one away that was there before it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,6 +30,7 @@ struct torch {
     pt_u32 n;
     bool is_on_cpu;             /* nothing was done on a GPU */
     struct pt_out_place folder; /* of the files, once it is made */
+    struct pt_sink_files whole; /* files without their names */
 };
 
 static bool used_gpu(const struct pt_process *process)
@@ -147,11 +148,11 @@ static int make_folder(const struct pt_out_place *place, struct pt_out_place *re
     return pt_fail(err, "cannot make the folder %s: %s", place->shown, strerror(errno));
 }
 
-/* Last: they are whole files of their own, and nothing is left of a failed export. */
 static int add_windows(struct torch *torch, struct pt_sink_result *result, struct pt_error *err)
 {
     struct pt_export_summary *summary = torch->summary;
-    const int n = pt_torch_export_windows(torch->session, &torch->folder, torch->options->max_bytes, result, err);
+    const struct pt_torch_copies to = {&torch->folder, torch->options->max_bytes, &torch->whole, result};
+    const int n = pt_torch_export_windows(torch->session, &to, err);
     const size_t used = strlen(summary->note);
     if (n > 0)
         snprintf(summary->note + used, sizeof summary->note - used,
@@ -181,18 +182,12 @@ static int write_files(struct torch *torch, const struct pt_out_place *place, st
         struct pt_sink_result result;
         if (!torch->files[i].process)
             continue;
-        if (pt_torch_close(&torch->files[i], &result, err) < 0)
+        if (pt_torch_close(&torch->files[i], &torch->whole, &result, err) < 0)
             return -1;
         ret_result->bytes += result.bytes;
         ret_result->file_bytes += result.file_bytes;
     }
-    return add_windows(torch, ret_result, err);
-}
-
-static void remove_file(const struct torch *torch, const struct pt_torch_file *file)
-{
-    PT_AUTO(pt_freep) char *name = pt_torch_name(file, &torch->folder);
-    unlinkat(torch->folder.folder_fd, name, 0);
+    return add_windows(torch, ret_result, err) < 0 ? -1 : pt_sink_name_files(&torch->whole, err);
 }
 
 int pt_export_torch(struct pt_session *session, const struct pt_export_options *options,
@@ -208,12 +203,10 @@ int pt_export_torch(struct pt_session *session, const struct pt_export_options *
     *ret_result = (struct pt_sink_result){0};
     torch.files = pt_calloc(torch.n ? torch.n : 1, sizeof *torch.files);
     const int result = write_files(&torch, place, ret_result, err);
-    for (pt_u32 i = 0; i < torch.n; i++) {
-        if (result < 0 && torch.files[i].is_written)
-            remove_file(&torch, &torch.files[i]);
+    for (pt_u32 i = 0; i < torch.n; i++)
         if (torch.files[i].process)
             pt_torch_free(&torch.files[i]);
-    }
+    pt_sink_free_files(&torch.whole);
     if (torch.folder.folder_fd >= 0)
         close(torch.folder.folder_fd);
     free(torch.files);

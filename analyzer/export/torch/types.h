@@ -53,7 +53,7 @@ struct pt_torch_file {
     pt_u32 rank, world_size;
     struct pt_window window;
     pt_i64 min_duration_ns;
-    bool has_lines, is_written;
+    bool has_lines;
     bool is_on_cpu;                  /* a training that used no GPU */
     pt_u32 n_samples;                /* slices of CPU samples */
     struct pt_torch_thread *threads; /* by thread index */

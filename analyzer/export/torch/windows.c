@@ -15,17 +15,12 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/new_file.h"
-#include "util/vec.h"
 #include "util/text/path.h"
 
 struct copies {
-    const struct pt_out_place *folder;
-    pt_u64 max_bytes;
-    struct pt_sink_result *result;
+    const struct pt_torch_copies *to;
     struct pt_error *err;
-    struct {
-        PT_VEC(char *); /* paths below the folder's descriptor that were written */
-    } written;
+    int n;
 };
 
 /* The folder of a model, in ours or at the user's path. */
@@ -60,7 +55,7 @@ static int copy_bytes(int from, struct pt_sink *sink, struct pt_error *err)
 static int copy(void *context, int from_folder, const char *model, const char *name)
 {
     struct copies *copies = context;
-    const struct pt_out_place *folder = copies->folder;
+    const struct pt_out_place *folder = copies->to->folder;
     const bool is_packed = pt_ends_with(name, ".gz");
     const char *end = is_packed ? "" : ".gz";
     struct stat st;
@@ -72,34 +67,24 @@ static int copy(void *context, int from_folder, const char *model, const char *n
     if (make_model_folder(folder, model, copies->err) < 0)
         return -1;
     PT_AUTO(pt_freep) char *shown = pt_asprintf("%s/%s/%s%s", folder->shown, model, name, end);
-    char *path = pt_asprintf("%s%s%s/%s%s", folder->name, *folder->name ? "/" : "", model, name, end);
+    PT_AUTO(pt_freep) char *path = pt_asprintf("%s%s%s/%s%s", folder->name, *folder->name ? "/" : "", model, name, end);
     struct pt_sink *sink = pt_sink_open(&(struct pt_out_place){folder->folder_fd, path, shown}, !is_packed,
-                                        copies->max_bytes, copies->err);
+                                        copies->to->max_bytes, copies->err);
     if (!sink || copy_bytes(from, sink, copies->err) < 0) {
         if (sink)
             pt_sink_abandon(sink);
-        pt_freep(&path);
         return sink ? pt_error_context(copies->err, "torch/%s/%s", model, name) : -1;
     }
-    pt_vec_push(&copies->written, path);
-    if (pt_sink_close(sink, &written, copies->err) < 0)
+    if (pt_sink_close_unnamed(sink, copies->to->files, &written, copies->err) < 0)
         return -1;
-    copies->result->bytes += written.bytes;
-    copies->result->file_bytes += written.file_bytes;
+    copies->to->bytes->bytes += written.bytes;
+    copies->to->bytes->file_bytes += written.file_bytes;
+    copies->n++;
     return 0;
 }
 
-int pt_torch_export_windows(const struct pt_session *session, const struct pt_out_place *folder, pt_u64 max_bytes,
-                            struct pt_sink_result *result, struct pt_error *err)
+int pt_torch_export_windows(const struct pt_session *session, const struct pt_torch_copies *to, struct pt_error *err)
 {
-    struct copies copies = {.folder = folder, .max_bytes = max_bytes, .result = result, .err = err};
-    int done = pt_torch_files_each(session->path, copy, &copies);
-    for (size_t i = 0; i < copies.written.n; i++) {
-        if (done < 0)
-            unlinkat(folder->folder_fd, copies.written.items[i], 0);
-        free(copies.written.items[i]);
-    }
-    done = done < 0 ? -1 : (int)copies.written.n;
-    free(copies.written.items);
-    return done;
+    struct copies copies = {.to = to, .err = err};
+    return pt_torch_files_each(session->path, copy, &copies) < 0 ? -1 : copies.n;
 }

@@ -8,9 +8,14 @@
 
 #include "export/export.h"
 
-/* Each trace below RUN/torch goes to FOLDER/MODEL/NAME.gz; how many. -1: one could not be written, none is left then.
- */
-int pt_torch_export_windows(const struct pt_session *session, const struct pt_out_place *folder, pt_u64 max_bytes,
-                            struct pt_sink_result *result, struct pt_error *err);
+/* Where the traces go. */
+struct pt_torch_copies {
+    const struct pt_out_place *folder;
+    pt_u64 max_bytes;             /* of each */
+    struct pt_sink_files *files;  /* they wait there for their names */
+    struct pt_sink_result *bytes; /* of all; added to */
+};
+/* Each trace below RUN/torch goes to FOLDER/MODEL/NAME.gz; how many. -1: one could not be written. */
+int pt_torch_export_windows(const struct pt_session *session, const struct pt_torch_copies *to, struct pt_error *err);
 
 #endif
