@@ -177,7 +177,8 @@ static int write_one(struct pt_session *session, const struct pt_exporter *expor
                      const struct pt_export_options *options, struct output *output, struct pt_error *err)
 {
     struct pt_sink *sink =
-        pt_sink_open(output->place, pt_ends_with(output->place->name, ".gz"), options->max_bytes, err);
+        pt_sink_open(output->place, pt_ends_with(output->place->name, ".gz") ? PT_SINK_PACKED : PT_SINK_PLAIN,
+                     options->max_bytes, err);
     if (!sink)
         return -1;
     if (exporter->write(session, options, sink, &output->summary, err) < 0) {

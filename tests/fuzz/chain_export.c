@@ -22,7 +22,7 @@ static void export_one(struct pt_session *session, const struct pt_exporter *exp
         return;
     }
     const struct pt_out_place nowhere = pt_place_of_user("/dev/null");
-    struct pt_sink *sink = pt_sink_open(&nowhere, false, options.max_bytes, &err);
+    struct pt_sink *sink = pt_sink_open(&nowhere, PT_SINK_PLAIN, options.max_bytes, &err);
     if (!sink)
         return;
     if (exporter->write(session, &options, sink, &summary, &err) < 0)

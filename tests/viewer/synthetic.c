@@ -288,7 +288,8 @@ static int export_to(const char *path)
     const size_t length = strlen(path);
     clock_gettime(CLOCK_MONOTONIC, &before);
     const struct pt_out_place place = pt_place_of_user(path);
-    struct pt_sink *sink = pt_sink_open(&place, length > 3 && !strcmp(path + length - 3, ".gz"), 0, &err);
+    struct pt_sink *sink =
+        pt_sink_open(&place, length > 3 && !strcmp(path + length - 3, ".gz") ? PT_SINK_PACKED : PT_SINK_PLAIN, 0, &err);
     __typeof__(&pt_export_chrome) const write = strstr(path, ".pftrace") ? pt_export_perfetto : pt_export_chrome;
     if (!sink || write(&session, &options, sink, &summary, &err) < 0 || pt_sink_close(sink, &file, &err) < 0) {
         fprintf(stderr, "%s\n", err.text);

@@ -5,7 +5,7 @@
  * Owns: a ring of blocks and the worker threads. Each block is deflated on its own, with the 32 KiB before it as
  * dictionary and a sync flush at its end, so that the pieces join to one deflate stream (some viewers read only the
  * first gzip member). Threads: the caller's (buffer, submit, close) and the workers. Never: reorders blocks, holds more
- * than GZIP_BLOCKS of them. */
+ * than two of them for each worker. */
 #include "gzip.h"
 
 #include <pthread.h>
@@ -14,8 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define GZIP_BLOCKS 8u
-#define GZIP_MAX_WORKERS 4u
+#define BLOCKS_OF_WORKER 2u
 #define GZIP_WINDOW_BYTES 32768u
 
 enum block_state { BLOCK_FREE, BLOCK_READY, BLOCK_TAKEN, BLOCK_DONE };
@@ -39,11 +38,11 @@ struct pt_gzip {
         struct pt_gzip *gzip;
         pthread_t thread;
         z_stream z;
-    } workers[GZIP_MAX_WORKERS];
-    pt_u32 n_workers;
+    } workers[PT_GZIP_MOST_THREADS];
+    pt_u32 n_workers, n_blocks;
     bool stop;
     pt_u32 fill, take; /* ring positions of the producer and of the next block to compress */
-    struct block blocks[GZIP_BLOCKS];
+    struct block blocks[BLOCKS_OF_WORKER * PT_GZIP_MOST_THREADS];
     size_t packed_room;
     uLong crc;
     pt_u64 total_bytes;
@@ -73,7 +72,7 @@ static void *worker_main(void *argument)
         struct block *block = &gzip->blocks[gzip->take];
         if (block->state == BLOCK_READY) {
             block->state = BLOCK_TAKEN;
-            gzip->take = (gzip->take + 1) % GZIP_BLOCKS;
+            gzip->take = (gzip->take + 1) % gzip->n_blocks;
             pthread_mutex_unlock(&gzip->lock);
             block_deflate(block, &worker->z, gzip->packed_room);
             pthread_mutex_lock(&gzip->lock);
@@ -100,10 +99,14 @@ static bool worker_start(struct pt_gzip *gzip, struct worker *worker)
     return false;
 }
 
-static bool gzip_start(struct pt_gzip *gzip)
+static bool gzip_start(struct pt_gzip *gzip, pt_u32 most_threads)
 {
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    const pt_u32 most = most_threads < PT_GZIP_MOST_THREADS ? most_threads : PT_GZIP_MOST_THREADS;
+    const pt_u32 wanted = cpus < 1 ? 1 : cpus > (long)most ? most : (pt_u32)cpus;
+    gzip->n_blocks = BLOCKS_OF_WORKER * wanted;
     gzip->packed_room = compressBound(PT_GZIP_BLOCK_BYTES) + 64;
-    for (pt_u32 i = 0; i < GZIP_BLOCKS; i++) {
+    for (pt_u32 i = 0; i < gzip->n_blocks; i++) {
         struct block *block = &gzip->blocks[i];
         block->plain = malloc(PT_GZIP_BLOCK_BYTES);
         block->packed = malloc(gzip->packed_room);
@@ -111,14 +114,13 @@ static bool gzip_start(struct pt_gzip *gzip)
         if (!block->plain || !block->packed || !block->window)
             return false;
     }
-    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    const pt_u32 wanted = cpus < 1 ? 1 : cpus > GZIP_MAX_WORKERS ? GZIP_MAX_WORKERS : (pt_u32)cpus;
     while (gzip->n_workers < wanted && worker_start(gzip, &gzip->workers[gzip->n_workers]))
         gzip->n_workers++;
     return gzip->n_workers > 0;
 }
 
-struct pt_gzip *pt_gzip_open(bool (*write)(void *context, const void *bytes, pt_u64 n), void *context)
+struct pt_gzip *pt_gzip_open(bool (*write)(void *context, const void *bytes, pt_u64 n), void *context,
+                             pt_u32 most_threads)
 {
     struct pt_gzip *gzip = calloc(1, sizeof *gzip);
     if (!gzip)
@@ -128,7 +130,7 @@ struct pt_gzip *pt_gzip_open(bool (*write)(void *context, const void *bytes, pt_
     pthread_mutex_init(&gzip->lock, NULL);
     pthread_cond_init(&gzip->ready, NULL);
     pthread_cond_init(&gzip->done, NULL);
-    if (gzip_start(gzip))
+    if (gzip_start(gzip, most_threads))
         return gzip;
     pt_gzip_close(gzip);
     return NULL;
@@ -164,8 +166,8 @@ static void block_collect(struct pt_gzip *gzip, struct block *block)
 
 static void gzip_finish(struct pt_gzip *gzip)
 {
-    for (pt_u32 i = 0; i < GZIP_BLOCKS; i++)
-        block_collect(gzip, &gzip->blocks[(gzip->fill + i) % GZIP_BLOCKS]);
+    for (pt_u32 i = 0; i < gzip->n_blocks; i++)
+        block_collect(gzip, &gzip->blocks[(gzip->fill + i) % gzip->n_blocks]);
     pt_u8 trailer[8];
     for (int i = 0; i < 4; i++) {
         trailer[i] = (pt_u8)(gzip->crc >> (8 * i));
@@ -178,7 +180,7 @@ static void gzip_finish(struct pt_gzip *gzip)
 bool pt_gzip_submit(struct pt_gzip *gzip, pt_u32 bytes, bool last)
 {
     struct block *block = &gzip->blocks[gzip->fill];
-    gzip->fill = (gzip->fill + 1) % GZIP_BLOCKS;
+    gzip->fill = (gzip->fill + 1) % gzip->n_blocks;
     struct block *next = &gzip->blocks[gzip->fill];
     block->bytes = bytes;
     block->last = last;
@@ -206,7 +208,7 @@ void pt_gzip_close(struct pt_gzip *gzip)
         pthread_join(gzip->workers[i].thread, NULL);
         deflateEnd(&gzip->workers[i].z);
     }
-    for (pt_u32 i = 0; i < GZIP_BLOCKS; i++) {
+    for (pt_u32 i = 0; i < gzip->n_blocks; i++) {
         free(gzip->blocks[i].plain);
         free(gzip->blocks[i].packed);
         free(gzip->blocks[i].window);

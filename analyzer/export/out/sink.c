@@ -77,7 +77,8 @@ static void sink_free(struct pt_sink *sink)
     free(sink);
 }
 
-struct pt_sink *pt_sink_open(const struct pt_out_place *place, bool gzip, pt_u64 max_bytes, struct pt_error *err)
+struct pt_sink *pt_sink_open(const struct pt_out_place *place, enum pt_sink_packing packing, pt_u64 max_bytes,
+                             struct pt_error *err)
 {
     struct pt_sink *sink = calloc(1, sizeof *sink);
     if (!sink) {
@@ -91,8 +92,8 @@ struct pt_sink *pt_sink_open(const struct pt_out_place *place, bool gzip, pt_u64
         sink_free(sink);
         return NULL;
     }
-    if (gzip)
-        sink->gzip = pt_gzip_open(sink_write, sink);
+    if (packing)
+        sink->gzip = pt_gzip_open(sink_write, sink, (pt_u32)packing);
     else
         sink->buffer = malloc(PT_GZIP_BLOCK_BYTES);
     if (!sink->gzip && !sink->buffer) {
@@ -100,7 +101,7 @@ struct pt_sink *pt_sink_open(const struct pt_out_place *place, bool gzip, pt_u64
         sink_free(sink);
         return NULL;
     }
-    sink->at = gzip ? pt_gzip_buffer(sink->gzip) : sink->buffer;
+    sink->at = packing ? pt_gzip_buffer(sink->gzip) : sink->buffer;
     sink->end = sink->at + PT_GZIP_BLOCK_BYTES;
     return sink;
 }

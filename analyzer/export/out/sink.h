@@ -37,8 +37,12 @@ static inline struct pt_out_place pt_place_of_user(const char *path)
     return (struct pt_out_place){AT_FDCWD, path, path};
 }
 
+/* How many threads compress; each keeps up to 4 MiB. */
+enum pt_sink_packing { PT_SINK_PLAIN = 0, PT_SINK_OF_MANY = 1, PT_SINK_PACKED = 4 };
+
 /* For at most `max_bytes` before compression (0 = no limit). NULL on error. */
-struct pt_sink *pt_sink_open(const struct pt_out_place *place, bool gzip, pt_u64 max_bytes, struct pt_error *err);
+struct pt_sink *pt_sink_open(const struct pt_out_place *place, enum pt_sink_packing packing, pt_u64 max_bytes,
+                             struct pt_error *err);
 
 /* At least PT_SINK_ROOM writable bytes; pt_sink_wrote says how far they were filled. */
 #define PT_SINK_ROOM 16384u

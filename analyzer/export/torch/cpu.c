@@ -66,7 +66,7 @@ struct shown {
 
 /* Whose samples of a thread are, and for how long nobody else can have the thread. */
 struct holder {
-    struct pt_torch_file *file; /* NULL = of a process that has none */
+    struct pt_torch_file *file; /* NULL = of a process that has none open */
     pt_i64 until_ns;
 };
 
@@ -78,7 +78,7 @@ static struct holder holder_at(const struct shown *shown, pt_u32 pid, pt_i64 at_
     struct holder found = {NULL, INT64_MAX};
     for (pt_u32 i = 0; i < shown->session->n_processes; i++) {
         const struct pt_process *process = shown->session->processes[i];
-        struct pt_torch_file *file = shown->files[i].process ? &shown->files[i] : NULL;
+        struct pt_torch_file *file = shown->files[i].sink ? &shown->files[i] : NULL;
         if (process->pid != pid || process->is_elsewhere)
             continue;
         if (at_ns >= process->start_ns && at_ns <= process->end_ns)

@@ -33,14 +33,16 @@ static char *name_of(const struct pt_torch_file *file, const struct pt_out_place
                        file->process->pid);
 }
 
-int pt_torch_open(struct pt_torch_file *file, const struct pt_out_place *folder, pt_u64 max_bytes, struct pt_error *err)
+int pt_torch_open(struct pt_torch_file *file, const struct pt_out_place *folder, bool is_of_many, pt_u64 max_bytes,
+                  struct pt_error *err)
 {
     const struct pt_session *session = file->process->session;
     const struct pt_out_place shown = {.name = folder->shown};
     PT_AUTO(pt_freep) char *name = name_of(file, folder);
     file->path = name_of(file, &shown);
     file->threads = pt_calloc(file->process->n_threads ? file->process->n_threads : 1, sizeof *file->threads);
-    file->sink = pt_sink_open(&(struct pt_out_place){folder->folder_fd, name, file->path}, true, max_bytes, err);
+    file->sink = pt_sink_open(&(struct pt_out_place){folder->folder_fd, name, file->path},
+                              is_of_many ? PT_SINK_OF_MANY : PT_SINK_PACKED, max_bytes, err);
     if (!file->sink)
         return -1;
     char *at = pt_put(pt_sink_room(file->sink), "{\"schemaVersion\":1,\n\"distributedInfo\":{\"rank\": ");
@@ -352,4 +354,5 @@ void pt_torch_free(struct pt_torch_file *file)
     free(file->ranges.items);
     free(file->devices.items);
     free(file->path);
+    *file = (struct pt_torch_file){0};
 }

@@ -3,8 +3,8 @@
  * torch.c - a folder of traces as PyTorch's profiler writes them, one for each process that used a GPU; where none did,
  * for each training on CPUs.
  *
- * Owns: the files, all of which are written in one pass over the events and get their names together at the end. One
- * thread. Never: leaves a file of a failed export, or takes one away that was there before it.
+ * Owns: the files, MOST_OPEN of which are written in one pass over the events, and which get their names together
+ * at the end. One thread. Never: leaves a file of a failed export, or takes one away that was there before it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,12 +22,16 @@
 #include "file.h"
 #include "windows.h"
 
+/* Each open file has a descriptor, a thread and 4 MiB. */
+enum { MOST_OPEN = 32, FEW = 4 };
+
 struct torch {
     struct pt_session *session;
     const struct pt_export_options *options;
     struct pt_export_summary *summary;
     struct pt_torch_file *files; /* by process index; `process` NULL = none */
     pt_u32 n;
+    bool are_many;
     bool is_on_cpu;             /* nothing was done on a GPU */
     struct pt_out_place folder; /* of the files, once it is made */
     struct pt_sink_files whole; /* files without their names */
@@ -102,14 +106,22 @@ static void number_ranks(struct torch *torch, pt_u32 ranks)
     }
 }
 
-static int open_files(struct torch *torch, const struct pt_out_place *folder, struct pt_error *err)
+/* From the process `from` on, as many as may be open; the next process that has a file, or how many there are; or -1.
+ */
+static pt_i64 open_files(struct torch *torch, pt_u32 from, struct pt_error *err)
 {
-    for (pt_u32 i = 0; i < torch->n; i++) {
+    pt_u32 i = from, n = 0;
+    for (; i < torch->n && n < MOST_OPEN; i++) {
         struct pt_torch_file *file = &torch->files[i];
-        if (file->process && pt_torch_open(file, folder, torch->options->max_bytes, err) < 0)
+        if (!file->process)
+            continue;
+        if (pt_torch_open(file, &torch->folder, torch->are_many, torch->options->max_bytes, err) < 0)
             return -1;
+        n++;
     }
-    return 0;
+    while (i < torch->n && !torch->files[i].process)
+        i++;
+    return i;
 }
 
 static int write_events(struct torch *torch, struct pt_error *err)
@@ -127,7 +139,7 @@ static int write_events(struct torch *torch, struct pt_error *err)
         return -1;
     while ((more = feed->next(feed, &event, err)) > 0) {
         struct pt_torch_file *file = &torch->files[event.process->index];
-        if (file->process && !pt_sink_failed(file->sink))
+        if (file->sink && !pt_sink_failed(file->sink))
             pt_torch_event(file, &event);
     }
     return more;
@@ -161,6 +173,22 @@ static int add_windows(struct torch *torch, struct pt_sink_result *result, struc
     return n < 0 ? -1 : 0;
 }
 
+/* All that are open. */
+static int close_files(struct torch *torch, struct pt_sink_result *result, struct pt_error *err)
+{
+    for (pt_u32 i = 0; i < torch->n; i++) {
+        struct pt_sink_result written;
+        if (!torch->files[i].sink)
+            continue;
+        if (pt_torch_close(&torch->files[i], &torch->whole, &written, err) < 0)
+            return -1;
+        pt_torch_free(&torch->files[i]);
+        result->bytes += written.bytes;
+        result->file_bytes += written.file_bytes;
+    }
+    return 0;
+}
+
 static int write_files(struct torch *torch, const struct pt_out_place *place, struct pt_sink_result *ret_result,
                        struct pt_error *err)
 {
@@ -174,18 +202,15 @@ static int write_files(struct torch *torch, const struct pt_out_place *place, st
     if (make_folder(place, &torch->folder, err) < 0)
         return -1;
     number_ranks(torch, ranks);
-    if (open_files(torch, &torch->folder, err) < 0 || write_events(torch, err) < 0)
-        return -1;
-    if (torch->is_on_cpu)
-        pt_torch_samples(torch->session, torch->options, torch->files);
-    for (pt_u32 i = 0; i < torch->n; i++) {
-        struct pt_sink_result result;
-        if (!torch->files[i].process)
-            continue;
-        if (pt_torch_close(&torch->files[i], &torch->whole, &result, err) < 0)
+    torch->are_many = ranks > FEW;
+    for (pt_i64 next = 0; next < torch->n;) {
+        next = open_files(torch, (pt_u32)next, err);
+        if (next < 0 || write_events(torch, err) < 0)
             return -1;
-        ret_result->bytes += result.bytes;
-        ret_result->file_bytes += result.file_bytes;
+        if (torch->is_on_cpu)
+            pt_torch_samples(torch->session, torch->options, torch->files);
+        if (close_files(torch, ret_result, err) < 0)
+            return -1;
     }
     return add_windows(torch, ret_result, err) < 0 ? -1 : pt_sink_name_files(&torch->whole, err);
 }

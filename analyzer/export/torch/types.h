@@ -47,8 +47,8 @@ struct pt_torch_device {
 
 struct pt_torch_file {
     struct pt_process *process;
-    struct pt_sink *sink;
-    char *path; /* for people */
+    struct pt_sink *sink; /* NULL = it is not being written now */
+    char *path;           /* for people */
     struct pt_export_summary *summary;
     pt_u32 rank, world_size;
     struct pt_window window;

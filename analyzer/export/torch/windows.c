@@ -68,8 +68,8 @@ static int copy(void *context, int from_folder, const char *model, const char *n
         return -1;
     PT_AUTO(pt_freep) char *shown = pt_asprintf("%s/%s/%s%s", folder->shown, model, name, end);
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s%s%s/%s%s", folder->name, *folder->name ? "/" : "", model, name, end);
-    struct pt_sink *sink = pt_sink_open(&(struct pt_out_place){folder->folder_fd, path, shown}, !is_packed,
-                                        copies->to->max_bytes, copies->err);
+    struct pt_sink *sink = pt_sink_open(&(struct pt_out_place){folder->folder_fd, path, shown},
+                                        is_packed ? PT_SINK_PLAIN : PT_SINK_PACKED, copies->to->max_bytes, copies->err);
     if (!sink || copy_bytes(from, sink, copies->err) < 0) {
         if (sink)
             pt_sink_abandon(sink);
