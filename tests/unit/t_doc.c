@@ -265,6 +265,35 @@ static void a_skipped_stage_fits_into_its_line(void **state)
     }
 }
 
+/* Its reason is there where the line has room for it, and never half of its status. */
+static void a_failed_stage_says_so_in_its_line(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"fit", "extract_features_of_2025"};
+    struct pt_session session = {0};
+    const struct pt_profile profile = {.session = &session};
+    for (int which = 0; which < 4; which++) {
+        struct pt_doc_stage first = {.name = names[which % 2], .status = "ok"},
+                            second = {.name = names[which % 2], .status = "failed"};
+        const struct pt_render_options options = {.width = which < 2 ? 80 : 100, .is_terminal = true, .utf8 = true};
+        struct pt_doc *doc = pt_doc_new();
+        struct pt_str text = {0};
+        second.reason = pt_cell(PT_SHOW_TEXT, pt_text("signal 9 (SIGKILL)"));
+        doc->profile = &profile;
+        doc->verdict = "It failed.";
+        pt_vec_push(&doc->stages, &first);
+        pt_vec_push(&doc->stages, &second);
+        pt_render_text(doc, &options, &text);
+        assert_non_null(strstr(text.text, names[which % 2]));
+        assert_null(strstr(text.text, "faile..."));
+        assert_non_null(strstr(text.text, which == 2 ? "failed: signal 9 (SIGKILL)\n" : "failed\n"));
+        for (char *line = strtok(text.text, "\n"); line; line = strtok(NULL, "\n"))
+            assert_true(pt_text_width(line) <= options.width);
+        pt_str_fini(&text);
+        pt_doc_free(doc);
+    }
+}
+
 static void slow_rates_are_shown_as_they_are(void **state)
 {
     (void)state;
@@ -341,6 +370,7 @@ int main(void)
         cmocka_unit_test(markdown_has_the_findings_that_fit),
         cmocka_unit_test(a_long_list_says_how_much_is_left_out),
         cmocka_unit_test(a_skipped_stage_fits_into_its_line),
+        cmocka_unit_test(a_failed_stage_says_so_in_its_line),
         cmocka_unit_test(slow_rates_are_shown_as_they_are),
         cmocka_unit_test(numbers_have_no_exponent),
         cmocka_unit_test(small_findings_are_counted_not_shown),

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: what fits on one screen, 100 columns or 80, and in which order. Threads: any. Never: says that there is nothing
- * to say; grows with the run: of very many stages the longest are shown.
+ * to say; grows with the run.
  */
 #include "brief.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "model/window.h"
 #include "report/doc/show.h"
@@ -16,69 +15,21 @@
 #include "util/text/width.h"
 #include "util/whole.h"
 #include "bar.h"
+#include "cut.h"
+#include "stages.h"
 #include "training.h"
 
 /* Of the run: less is lost in what two runs differ by. */
 #define SMALL_PERCENT 2.0
 #define LEAST_CUPTI_SHARE 0.02
 
-enum {
-    MOST_STAGES = 20,
-    MOST_FINDINGS = 5,
-    MOST_OBSERVATIONS = 3,
-    LEAST_OBSERVATIONS = 1,
-    WIDEST_NAME = 24,
-    NARROWEST_FACT = 20,
-    BAR = 14,
-    MARGIN = 2,
-    DEFAULT_WIDTH = 100
-};
-
-static pt_u32 width_of(const struct pt_text_out *t)
-{
-    return t->options->width ? t->options->width : DEFAULT_WIDTH;
-}
-
-static void put_cut(const struct pt_text_out *t, const char *text, pt_u32 width, bool right)
-{
-    PT_AUTO(pt_str_fini) struct pt_str clean = {0};
-    PT_AUTO(pt_str_fini) struct pt_str cut = {0};
-    pt_text_clean(&clean, text);
-    pt_text_shorten(&cut, pt_str_text(&clean), width, "...");
-    const pt_u32 have = pt_text_width(pt_str_text(&cut));
-    pt_text_spaces(t, right && have < width ? width - have : 0);
-    pt_text_put(t, pt_str_text(&cut));
-    pt_text_spaces(t, !right && have < width ? width - have : 0);
-}
-
-static void put_cell(const struct pt_text_out *t, struct pt_cell cell, pt_u32 width)
-{
-    PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    pt_show_value(&text, cell, PT_STYLE_TERMINAL);
-    put_cut(t, pt_str_text(&text), width, true);
-}
-
-/* In whole percent: enough at a glance. */
-static void put_share(const struct pt_text_out *t, double percent, pt_u32 width)
-{
-    PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    if (isfinite(percent))
-        pt_str_printf(&text, "%.0f %%", percent);
-    put_cut(t, pt_str_text(&text), width, true);
-}
+enum { MOST_FINDINGS = 5, MOST_OBSERVATIONS = 3, LEAST_OBSERVATIONS = 1, NARROWEST_FACT = 20, BAR = 14, MARGIN = 2 };
 
 static void put_bold(const struct pt_text_out *t, const char *text)
 {
     pt_str_add(t->out, t->options->color ? "\033[1m" : "");
     pt_text_put(t, text);
     pt_str_add(t->out, t->options->color ? "\033[0m" : "");
-}
-
-static void end_line(const struct pt_text_out *t)
-{
-    while (t->out->n && t->out->text[t->out->n - 1] == ' ')
-        t->out->text[--t->out->n] = 0;
-    pt_str_char(t->out, '\n');
 }
 
 /* ---- the verdict ---- */
@@ -91,108 +42,6 @@ static void put_verdict(const struct pt_text_out *t, const struct pt_doc *doc)
     pt_str_char(t->out, '\n');
 }
 
-/* ---- stages ---- */
-
-/* How wide each column is; 0 = it is not there. */
-struct columns {
-    pt_u32 name, time, share, bar, parts, peak, status;
-};
-
-static struct columns columns_of(const struct pt_text_out *t, const struct pt_doc *doc)
-{
-    struct columns c = {.name = 5, .time = 8, .share = 5, .parts = 16, .peak = 8, .status = 8};
-    for (size_t i = 0; i < doc->stages.n; i++) {
-        const pt_u32 here = pt_text_width(doc->stages.items[i]->name);
-        c.name = here > c.name ? here : c.name;
-    }
-    c.name = c.name > WIDEST_NAME ? WIDEST_NAME : c.name;
-    const pt_u32 fixed = MARGIN + c.name + 2 + c.time + 2 + c.share + 2 + 2 + c.peak + 2 + c.status;
-    pt_u32 spare = width_of(t) > fixed + c.parts ? width_of(t) - fixed - c.parts : 0;
-    if (t->options->is_terminal && spare >= BAR + 2) {
-        c.bar = BAR;
-        spare -= BAR + 2;
-    }
-    c.parts += spare > 20 ? 20 : spare;
-    return c;
-}
-
-/* The last column: it has what is left of the line, and its own width where that is less. */
-static void put_status(const struct pt_text_out *t, const char *status, pt_u32 used, const struct columns *c)
-{
-    put_cut(t, status, width_of(t) > used + c->status ? width_of(t) - used : c->status, false);
-    end_line(t);
-}
-
-static void put_stage(const struct pt_text_out *t, const struct pt_doc_stage *stage, const struct columns *c)
-{
-    const char *reason = pt_cell_text(stage->reason);
-    PT_AUTO(pt_str_fini) struct pt_str status = {0};
-    pt_str_printf(&status, "%s%s%s", stage->status, reason ? ": " : "", reason ? reason : "");
-    pt_text_spaces(t, MARGIN);
-    put_cut(t, stage->name, c->name, false);
-    pt_text_spaces(t, 2);
-    if (stage->was_skipped) {
-        pt_text_spaces(t, c->time + 2 + c->share + 2);
-        put_status(t, pt_str_text(&status), MARGIN + c->name + 2 + c->time + 2 + c->share + 2, c);
-        return;
-    }
-    put_cell(t, stage->duration, c->time);
-    pt_text_spaces(t, 2);
-    put_share(t, stage->share_percent, c->share);
-    pt_text_spaces(t, 2);
-    if (c->bar) {
-        pt_text_bar(t, &stage->time, c->bar);
-        pt_text_spaces(t, 2);
-    }
-    pt_text_parts(t, &stage->time, c->parts);
-    pt_text_spaces(t, 2);
-    put_cell(t, stage->rss_max, c->peak);
-    pt_text_spaces(t, 2);
-    const pt_u32 used =
-        MARGIN + c->name + 2 + c->time + 2 + c->share + 2 + (c->bar ? c->bar + 2 : 0) + c->parts + 2 + c->peak + 2;
-    put_status(t, pt_str_text(&status), used, c);
-}
-
-static int by_duration(const void *a, const void *b)
-{
-    const struct pt_doc_stage *x = *(const struct pt_doc_stage *const *)a, *y = *(const struct pt_doc_stage *const *)b;
-    const double x_s = pt_cell_number(x->duration), y_s = pt_cell_number(y->duration);
-    if (isnan(x_s) != isnan(y_s))
-        return isnan(x_s) ? 1 : -1;
-    return x_s != y_s ? (x_s < y_s ? 1 : -1) : (x->index > y->index) - (x->index < y->index);
-}
-
-static int by_index(const void *a, const void *b)
-{
-    const struct pt_doc_stage *x = *(const struct pt_doc_stage *const *)a, *y = *(const struct pt_doc_stage *const *)b;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-static void put_stages(const struct pt_text_out *t, const struct pt_doc *doc)
-{
-    const struct columns c = columns_of(t, doc);
-    const struct pt_doc_stage **shown = pt_calloc(doc->stages.n, sizeof *shown);
-    const size_t n = doc->stages.n < MOST_STAGES ? doc->stages.n : MOST_STAGES;
-    for (size_t i = 0; i < doc->stages.n; i++)
-        shown[i] = doc->stages.items[i];
-    qsort(shown, doc->stages.n, sizeof *shown, by_duration);
-    qsort(shown, n, sizeof *shown, by_index);
-    pt_str_char(t->out, '\n');
-    pt_text_spaces(t, MARGIN);
-    put_cut(t, "stage", c.name + 2, false);
-    put_cut(t, "time", c.time, true);
-    put_cut(t, "  share", c.share + 2, true);
-    pt_text_spaces(t, 2);
-    put_cut(t, "where its time went", (c.bar ? c.bar + 2 : 0) + c.parts + 2, false);
-    put_cut(t, "peak", c.peak, true);
-    pt_str_add(t->out, "  status\n");
-    for (size_t i = 0; i < n; i++)
-        put_stage(t, shown[i], &c);
-    if (n < doc->stages.n)
-        pt_str_printf(t->out, "  ... and %zu shorter ones\n", doc->stages.n - n);
-    free(shown);
-}
-
 /* ---- one program ---- */
 
 static void put_part(const struct pt_text_out *t, const struct pt_bar *bar, const struct pt_bar_part *part)
@@ -200,13 +49,13 @@ static void put_part(const struct pt_text_out *t, const struct pt_bar *bar, cons
     const double length_s = pt_cell_number(bar->length);
     const pt_u32 cells = (pt_u32)lround(part->seconds / length_s * 2 * BAR);
     pt_text_spaces(t, MARGIN);
-    put_cut(t, part->label, 16, false);
-    put_cell(t, pt_cell(PT_SHOW_SECONDS, pt_real(part->seconds)), 9);
-    put_share(t, 100 * part->seconds / length_s, 7);
+    pt_text_cut(t, part->label, 16, false);
+    pt_text_cut_cell(t, pt_cell(PT_SHOW_SECONDS, pt_real(part->seconds)), 9);
+    pt_text_cut_share(t, 100 * part->seconds / length_s, 7);
     pt_text_spaces(t, 2);
     for (pt_u32 i = 0; t->options->is_terminal && i < cells; i++)
         pt_str_add(t->out, t->options->utf8 ? "■" : "#");
-    end_line(t);
+    pt_text_end_line(t);
 }
 
 static pt_u32 width_of_last_line(const struct pt_str *out)
@@ -227,10 +76,11 @@ static void put_fact(const struct pt_text_out *t, const char *label, struct pt_c
     pt_show_value(&value, cell, PT_STYLE_TERMINAL);
     const pt_u32 used = MARGIN + pt_text_width(pt_str_text(&raw));
     pt_text_shorten(&raw, pt_str_text(&value),
-                    width_of(t) > used + NARROWEST_FACT ? width_of(t) - used : NARROWEST_FACT, "...");
+                    pt_text_line_width(t) > used + NARROWEST_FACT ? pt_text_line_width(t) - used : NARROWEST_FACT,
+                    "...");
     pt_text_clean(&clean, pt_str_text(&raw)); /* a quality metric's key is the user's */
     const pt_u32 so_far = width_of_last_line(t->out);
-    if (so_far && so_far + MARGIN + pt_text_width(pt_str_text(&clean)) > width_of(t))
+    if (so_far && so_far + MARGIN + pt_text_width(pt_str_text(&clean)) > pt_text_line_width(t))
         pt_str_char(t->out, '\n');
     pt_text_spaces(t, MARGIN);
     pt_text_put(t, pt_str_text(&clean));
@@ -336,10 +186,10 @@ static void put_detail(const struct pt_text_out *t, const char *label, const cha
         return;
     pt_text_clean(&clean, text);
     pt_str_printf(t->out, "     %-7s", label);
-    const pt_u32 room = width_of(t) > INDENT + 20 ? width_of(t) - INDENT : 80;
+    const pt_u32 room = pt_text_line_width(t) > INDENT + 20 ? pt_text_line_width(t) - INDENT : 80;
     pt_text_shorten(&cut, pt_str_text(&clean), most_lines * room, "...");
     pt_text_fitted(t, pt_str_text(&cut), INDENT);
-    end_line(t);
+    pt_text_end_line(t);
 }
 
 static void put_one(const struct pt_text_out *t, const struct pt_doc *doc, const struct pt_doc_finding *finding)
@@ -439,7 +289,7 @@ static void put_command(const struct pt_text_out *t, const char *what, const cha
     pt_text_put(t, pt_str_text(&clean));
     const pt_u32 width = pt_text_width(pt_str_text(&clean)), gap = width < COMMAND ? COMMAND - width : 2;
     /* A command is there to be copied: it is never cut. */
-    if (INDENT + width + gap + pt_text_width(gives) <= width_of(t)) {
+    if (INDENT + width + gap + pt_text_width(gives) <= pt_text_line_width(t)) {
         pt_text_spaces(t, gap);
         pt_str_add(t->out, gives);
     }
@@ -470,7 +320,7 @@ void pt_text_brief(const struct pt_text_out *t, const struct pt_doc *doc)
 {
     put_verdict(t, doc);
     if (doc->stages.n > 1)
-        put_stages(t, doc);
+        pt_text_stages(t, doc);
     else if (doc->stages.n)
         put_program(t, doc->stages.items[0]);
     pt_text_training(t, doc);
