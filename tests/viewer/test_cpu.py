@@ -108,6 +108,18 @@ class Samples(ViewerCase):
         self.assertEqual(len([name for name in processes if name.startswith("pt_data_worker (fork of python3")]), 1, processes)
         self.assertTrue(any("compute" in event["name"] for slices in self.slices().values() for event in slices))
 
+    def test_a_fork_that_becomes_another_program(self):
+        """It had the name of its maker: that of the other program came with it."""
+        folder, out = self.folder / "becomes", self.folder / "becomes.json"
+        run(folder, "/usr/bin/python3", "-c", "import os, time\nif not os.fork():\n    time.sleep(0.1)\n"
+            "    os.execvp('perl', ['perl', '-e', '$i++ while $i < 3000000'])\nos.wait()")
+        self.assertEqual(export(folder, "chrome", out)[0], 0)
+        with open(out, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        names = [event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == "process_name"]
+        self.assertIn("python3 (fork)", names)
+        self.assertFalse([name for name in names if name.startswith("perl (fork of")], names)
+
     def first_sample_after_exec_us(self, folder):
         run(folder, *machine.first_in_line(), "/bin/sh", "-c", "exec /usr/bin/python3 -c 'sum(range(30000000))'")
         out = folder.with_suffix(".json")

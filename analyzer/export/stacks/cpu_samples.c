@@ -239,15 +239,16 @@ int pt_cpu_samples_each(struct pt_session *session, const struct pt_export_optio
 }
 
 void pt_cpu_threads_each(struct pt_session *session, const struct pt_export_options *options, void *context,
-                         void (*show)(void *context, const struct pt_cpu_thread *thread))
+                         void (*show)(void *context, const struct pt_cpu_thread *thread, pt_i64 start_ns))
 {
     struct sources sources = {0};
     struct pt_error err = {0};
     const int found = open_sources(&sources, session, options, &err);
     for (pt_u32 i = 0; found > 0 && i < sources.profiles.n_stages; i++) {
         const struct pt_cpu_data *data = sources.profiles.timelines[i].data;
+        const pt_i64 shift_ns = sources.profiles.timelines[i].shift_ns;
         for (size_t j = 1; data && j < data->n_threads; j++)
-            show(context, &data->threads[j]);
+            show(context, &data->threads[j], (pt_i64)data->threads[j].start_ns + shift_ns);
     }
     close_sources(&sources);
 }

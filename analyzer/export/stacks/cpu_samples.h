@@ -33,8 +33,8 @@ int pt_cpu_samples_each(struct pt_session *session, const struct pt_export_optio
                         void (*show)(const struct pt_cpu_samples *samples), struct pt_export_summary *summary,
                         struct pt_error *err);
 
-/* All threads of the stages that have a profile, with the names that they gave themselves. */
+/* All threads of the stages that have a profile, with the names that they gave themselves and when the run had them. */
 void pt_cpu_threads_each(struct pt_session *session, const struct pt_export_options *options, void *context,
-                         void (*show)(void *context, const struct pt_cpu_thread *thread));
+                         void (*show)(void *context, const struct pt_cpu_thread *thread, pt_i64 start_ns));
 
 #endif

@@ -6,6 +6,8 @@
  */
 #include "cpu.h"
 
+#include <stdlib.h>
+
 #include "export/stacks/cpu_slices.h"
 #include "lanes.h"
 #include "processes.h"
@@ -90,18 +92,31 @@ static void show_stage(const struct pt_cpu_samples *all)
         show_thread(shown, all->view, lane);
 }
 
-static void note_name(void *context, const struct pt_cpu_thread *thread)
+static void note_name(void *context, const struct pt_cpu_thread *thread, pt_i64 start_ns)
 {
     struct pt_timeline *timeline = context;
-    uint64_t *name = pt_map_at(&timeline->thread_names, (pt_u64)thread->pid << 32 | thread->tid);
-    if (!*name && *thread->comm)
-        *name = (uintptr_t)pt_intern_text(&timeline->texts, thread->comm);
+    if (*thread->comm)
+        pt_vec_push(&timeline->thread_names,
+                    ((struct pt_timeline_thread_name){thread->pid, thread->tid, start_ns,
+                                                      pt_intern_text(&timeline->texts, thread->comm)}));
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct pt_timeline_thread_name *x = a, *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->tid != y->tid)
+        return x->tid < y->tid ? -1 : 1;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
 void pt_timeline_cpu_names(struct pt_timeline *timeline, const struct pt_export_options *options)
 {
     if (timeline->session->path)
         pt_cpu_threads_each(timeline->session, options, timeline, note_name);
+    if (timeline->thread_names.n)
+        qsort(timeline->thread_names.items, timeline->thread_names.n, sizeof *timeline->thread_names.items, by_thread);
 }
 
 void pt_timeline_cpu(struct pt_timeline *timeline, const struct pt_export_options *options)

@@ -24,10 +24,29 @@ static struct pt_timeline_track *new_beside(struct pt_timeline_track *thread, co
     return track;
 }
 
+/* Of the last thread of these numbers that began before `end_ns`: a number is given to another thread later. */
+static const char *name_at(const struct pt_timeline *timeline, pt_u32 pid, pt_u32 tid, pt_i64 end_ns)
+{
+    size_t low = 0, high = timeline->thread_names.n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct pt_timeline_thread_name *one = &timeline->thread_names.items[middle];
+        const bool is_before = one->pid != pid   ? one->pid < pid
+                               : one->tid != tid ? one->tid < tid
+                                                 : one->start_ns <= end_ns;
+        low = is_before ? middle + 1 : low;
+        high = is_before ? high : middle;
+    }
+    const struct pt_timeline_thread_name *last = low ? &timeline->thread_names.items[low - 1] : NULL;
+    return last && last->pid == pid && last->tid == tid ? last->name : NULL;
+}
+
 const char *pt_timeline_thread_name(const struct pt_timeline *timeline, const struct pt_process *process, pt_u32 tid)
 {
+    /* The main thread goes on after an exec, and its last name is that of the program that came then. */
+    const bool is_anothers = process->state == PT_PROCESS_EXECED && tid == process->pid;
     const char *name =
-        process->is_elsewhere ? NULL : pt_map_pointer(&timeline->thread_names, (pt_u64)process->pid << 32 | tid);
+        process->is_elsewhere || is_anothers ? NULL : name_at(timeline, process->pid, tid, process->end_ns);
     const char *program = process->exe ? pt_base_name(process->exe) : "";
     /* The kernel cuts a name after 15 characters; a thread begins with that of its maker, which a forked process may
      * have changed before it noted its own. */

@@ -85,7 +85,7 @@ static void close_timeline(struct pt_timeline *timeline)
     for (pt_u32 i = 0; i < timeline->n_processes; i++)
         pt_timeline_gpu_free(&timeline->processes[i]);
     pt_timeline_processes_free(timeline);
-    pt_map_fini(&timeline->thread_names);
+    free(timeline->thread_names.items);
     pt_intern_fini(&timeline->texts);
 }
 

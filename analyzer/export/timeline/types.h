@@ -125,6 +125,13 @@ struct pt_timeline_open_range {
     pt_u32 name;
 };
 
+/* What a thread called itself, as far as it is known: the last name that it had. Numbers come again. */
+struct pt_timeline_thread_name {
+    pt_u32 pid, tid;
+    pt_i64 start_ns; /* of the thread */
+    const char *name;
+};
+
 struct pt_timeline_process {
     struct pt_timeline *timeline;
     struct pt_process *process;
@@ -165,7 +172,9 @@ struct pt_timeline {
     pt_u32 *by_pid; /* process indices by pid, then start */
     struct pt_block_room room;
     pt_u64 n_arrows;
-    struct pt_map thread_names; /* pid << 32 | tid -> what the thread called itself, as far as it is known */
+    struct {
+        PT_VEC(struct pt_timeline_thread_name);
+    } thread_names; /* by pid, tid and start */
     struct pt_intern texts;
 };
 
