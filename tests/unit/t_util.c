@@ -104,6 +104,8 @@ static void long_texts_keep_what_tells_them_apart(void **state)
         {"\u4f60\u597d\u4f60\u597d", 8, "\u4f60\u597d\u4f60\u597d"}, /* two cells each */
         {"\u4f60\u597d\u4f60\u597d", 6, "\u4f60..."},
         {"/data/\u4f60\u597d.npy", 10, "...\u597d.npy"},
+        {"\u2705 \u274c\u2b50", 7, "\u2705 \u274c\u2b50"}, /* symbols that are drawn as wide as emoji */
+        {"\u0e17\u0e35\u0e48", 1, "\u0e17\u0e35\u0e48"},   /* Thai vowels and tones stand above */
         {"e\u0301e\u0301e\u0301e\u0301", 4, "e\u0301e\u0301e\u0301e\u0301"}, /* accents take none */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -8,32 +8,35 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/auto.h"
 #include "util/mem.h"
 #include "utf8.h"
 
-/* Which characters take two cells of a terminal, and which none: Unicode 15, East Asian Width W and F, and the marks
- * that are drawn over the character before; by ranges, with what lies between of no use to anybody counted in. */
 static const struct cells {
     uint32_t first, last;
     unsigned cells;
 } odd[] = {
-    {0x300, 0x36f, 0},     {0x483, 0x489, 0},     {0x591, 0x5bd, 0},     {0x610, 0x61a, 0},     {0x64b, 0x65f, 0},
-    {0x1100, 0x115f, 2},   {0x1ab0, 0x1aff, 0},   {0x1dc0, 0x1dff, 0},   {0x200b, 0x200f, 0},   {0x20d0, 0x20ff, 0},
-    {0x231a, 0x231b, 2},   {0x23e9, 0x23ec, 2},   {0x2e80, 0x303e, 2},   {0x3041, 0x4dbf, 2},   {0x4e00, 0xa4cf, 2},
-    {0xa960, 0xa97c, 2},   {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2},   {0xfe00, 0xfe0f, 0},   {0xfe20, 0xfe2f, 0},
-    {0xfe30, 0xfe6f, 2},   {0xff01, 0xff60, 2},   {0xffe0, 0xffe6, 2},   {0x16fe0, 0x18cff, 2}, {0x1b000, 0x1b2ff, 2},
-    {0x1f300, 0x1f64f, 2}, {0x1f680, 0x1f6ff, 2}, {0x1f900, 0x1faff, 2}, {0x20000, 0x3fffd, 2}, {0xe0100, 0xe01ef, 0},
+#define CELLS(first, last, cells) {first, last, cells},
+#include "cells.def"
+#undef CELLS
 };
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t code = *(const uint32_t *)a;
+    const struct cells *range = b;
+    return code < range->first ? -1 : code > range->last;
+}
 
 static unsigned cells_of(uint32_t code)
 {
-    for (size_t i = 0; code >= odd[0].first && i < sizeof odd / sizeof *odd; i++)
-        if (code >= odd[i].first && code <= odd[i].last)
-            return odd[i].cells;
-    return 1;
+    if (code < odd[0].first)
+        return 1;
+    const struct cells *found = bsearch(&code, odd, sizeof odd / sizeof *odd, sizeof *odd, compare);
+    return found ? found->cells : 1;
 }
 
 size_t pt_text_next(const char *text, unsigned *ret_cells)
