@@ -14,6 +14,7 @@
 
 /* Headings, and that something was left out, have some room of their own. */
 enum { MOST_BYTES = 58 * 1024, MOST_TRUST_BYTES = 16 * 1024, HEADINGS_BYTES = 512 };
+enum { MOST_SUMMARY_ROWS = 50 };
 enum { LONGEST_CELL = 160, LONGEST_LOG_LINE = 500 };
 
 static void sanitize_cell(struct pt_str *out, const char *text)
@@ -30,11 +31,15 @@ static void put_value(struct pt_str *out, struct pt_cell cell)
     pt_sanitize_markdown(out, pt_str_text(&raw));
 }
 
-/* The summary keeps its columns whatever is in them: readers of many reports find them in the same place. */
+/* The summary keeps its columns whatever is in them: readers of many reports find them in the same place. Of very many
+ * stages it has the first, for it to be there at all. */
 static void put_table(struct pt_str *out, const struct pt_panel *panel, bool is_summary)
 {
+    struct pt_panel shown = *panel;
     struct pt_grid grid;
-    pt_grid_fill(&grid, panel, PT_STYLE_COMPACT, sanitize_cell, !is_summary);
+    if (is_summary && shown.most > MOST_SUMMARY_ROWS)
+        shown.most = MOST_SUMMARY_ROWS;
+    pt_grid_fill(&grid, &shown, PT_STYLE_COMPACT, sanitize_cell, !is_summary);
     for (pt_u32 i = 0; i < grid.n_columns; i++)
         pt_str_printf(out, "| %s ", grid.columns[i]->label);
     pt_str_add(out, "|\n");
@@ -255,21 +260,6 @@ static void put_fold(struct pt_str *out, const struct pt_panel *panel, const cha
     pt_str_add(out, "\n</details>\n");
 }
 
-static void put_verdict(struct pt_str *out, const struct pt_doc *doc)
-{
-    if (doc->verdict) {
-        put_value(out, pt_cell(PT_SHOW_TEXT, pt_text(doc->verdict)));
-        pt_str_add(out, "\n\n");
-    }
-    put_lines(out, &doc->head);
-    if (doc->summary) {
-        put_heading(out, doc->summary->title, 2);
-        put_table(out, doc->summary, true);
-    }
-    put_heading(out, "Quality", 2);
-    put_lines(out, &doc->grades);
-}
-
 static void put_trace_quality(struct pt_str *out, const struct pt_doc *doc)
 {
     put_heading(out, "Trace quality", 2);
@@ -297,6 +287,26 @@ static bool take(struct paper *paper, struct pt_str *section)
     pt_str_fini(section);
     *section = (struct pt_str){0};
     return fits;
+}
+
+/* Each by itself: one that is too long takes no other with it. */
+static void take_verdict(struct paper *paper, const struct pt_doc *doc)
+{
+    struct pt_str section = {0};
+    if (doc->verdict) {
+        put_value(&section, pt_cell(PT_SHOW_TEXT, pt_text(doc->verdict)));
+        pt_str_add(&section, "\n\n");
+    }
+    put_lines(&section, &doc->head);
+    take(paper, &section);
+    if (doc->summary) {
+        put_heading(&section, doc->summary->title, 2);
+        put_table(&section, doc->summary, true);
+    }
+    take(paper, &section);
+    put_heading(&section, "Quality", 2);
+    put_lines(&section, &doc->grades);
+    take(paper, &section);
 }
 
 static void say_how_many_more(struct paper *paper, size_t n)
@@ -376,14 +386,13 @@ static void take_tables(struct paper *paper, const struct pt_doc *doc)
 void pt_render_md(const struct pt_doc *doc, const struct pt_render_options *options, struct pt_str *out)
 {
     (void)options;
-    struct pt_str section = {0}, trust = {0};
+    struct pt_str trust = {0};
     put_panel(&trust, doc->not_traced);
     put_trace_quality(&trust, doc);
     const size_t kept_bytes = HEADINGS_BYTES + (trust.n < MOST_TRUST_BYTES ? trust.n : 0);
     struct paper paper = {.out = out, .most_bytes = MOST_BYTES - kept_bytes};
     pt_str_add(out, "# Pipeline Profile Report\n\n");
-    put_verdict(&section, doc);
-    take(&paper, &section);
+    take_verdict(&paper, doc);
     take_failures(&paper, doc);
     take_findings(&paper, doc);
     take_tables(&paper, doc);

@@ -8,9 +8,11 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "report/build/verdict.h"
 #include "report/doc/grid.h"
 #include "report/doc/show.h"
 #include "report/html/panel.h"
@@ -225,6 +227,61 @@ static void markdown_has_the_findings_that_fit(void **state)
     pt_doc_free(doc);
 }
 
+/* A sentence for each of hundreds of failures would be longer than a page. */
+static void the_verdict_names_few_failures(void **state)
+{
+    (void)state;
+    enum { N = 12 };
+    static struct pt_doc_stage stages[N];
+    struct pt_session session = {0};
+    const struct pt_profile profile = {.session = &session};
+    struct pt_doc *doc = pt_doc_new();
+    doc->duration_s = NAN;
+    doc->epochs = NAN;
+    for (size_t i = 0; i < N; i++) {
+        stages[i] = (struct pt_doc_stage){.name = "fit", .status = i < 4 ? "ok" : "failed"};
+        stages[i].reason = i < 4 ? (struct pt_cell){0} : pt_cell(PT_SHOW_TEXT, pt_text("exit 3"));
+        pt_vec_push(&doc->stages, &stages[i]);
+    }
+    pt_build_verdict(&(struct pt_build){.doc = doc, .profile = &profile});
+    size_t n = 0;
+    for (const char *at = doc->verdict; (at = strstr(at, " fit: failed (exit 3).")); at++)
+        n++;
+    assert_int_equal(n, 5);
+    assert_non_null(strstr(doc->verdict, " And 3 more."));
+    pt_doc_free(doc);
+}
+
+/* What comes first stays where one part of it has no room, and of many stages the summary has the first. */
+static void markdown_keeps_the_summary_of_many_stages(void **state)
+{
+    (void)state;
+    enum { N = 2000 };
+    static char names[N][80];
+    static const struct pt_column columns[] = {
+        PT_COLUMN(struct file_row, path, TEXT, "Stage"),
+        PT_COLUMN(struct file_row, bytes, BYTES, "Bytes"),
+    };
+    const struct pt_render_options options = {0};
+    struct pt_doc *doc = new_doc();
+    struct pt_table *table;
+    struct pt_str md = {0};
+    doc->summary = pt_doc_table(doc, "stages", "Summary", columns, 2, &table);
+    for (int i = 0; i < N; i++) {
+        snprintf(names[i], sizeof names[i], "stage_%060d", i);
+        pt_table_add(table, &(struct file_row){.path = names[i], .bytes = 4096});
+    }
+    doc->verdict = "It failed.";
+    pt_doc_line(&doc->grades, "loss", "loss", PT_SHOW_NUMBER, pt_real(0.25));
+    pt_render_md(doc, &options, &md);
+    assert_non_null(strstr(md.text, "It failed."));
+    assert_non_null(strstr(md.text, "\n## Summary\n| Stage"));
+    assert_non_null(strstr(md.text, "... and 1,950 more"));
+    assert_non_null(strstr(md.text, "loss: 0.25"));
+    pt_str_fini(&md);
+    pt_doc_free(doc);
+}
+
 static void a_long_list_says_how_much_is_left_out(void **state)
 {
     (void)state;
@@ -368,6 +425,8 @@ int main(void)
         cmocka_unit_test(unknown_values_are_null_with_a_reason),
         cmocka_unit_test(markdown_stays_below_its_limit),
         cmocka_unit_test(markdown_has_the_findings_that_fit),
+        cmocka_unit_test(the_verdict_names_few_failures),
+        cmocka_unit_test(markdown_keeps_the_summary_of_many_stages),
         cmocka_unit_test(a_long_list_says_how_much_is_left_out),
         cmocka_unit_test(a_skipped_stage_fits_into_its_line),
         cmocka_unit_test(a_failed_stage_says_so_in_its_line),

@@ -170,18 +170,25 @@ static void put_gain(struct pt_str *out, const struct pt_doc *doc)
 
 /* ---- how it went ---- */
 
+/* A table has all stages, and the failures have a list of their own. */
 static void put_failures(struct pt_str *out, const struct pt_doc *doc)
 {
+    enum { MOST_NAMED = 5 };
+    size_t n = 0;
     for (size_t i = 0; i < doc->stages.n; i++) {
         const struct pt_doc_stage *stage = doc->stages.items[i];
         const char *reason = pt_cell_text(stage->reason);
         if (stage->was_skipped || !strcmp(stage->status, "ok"))
+            continue;
+        if (n++ >= MOST_NAMED)
             continue;
         pt_str_printf(out, " %s: %s", stage->name, stage->status);
         if (reason)
             pt_str_printf(out, " (%s)", reason);
         pt_str_char(out, '.');
     }
+    if (n > MOST_NAMED)
+        pt_str_printf(out, " And %zu more.", n - MOST_NAMED);
 }
 
 static void put_pipeline(struct pt_str *out, const struct pt_doc *doc)
