@@ -146,7 +146,8 @@ static void print_summary(const struct pt_exporter *exporter, const struct outpu
     if (*summary->note)
         fprintf(stderr, "proftrace: %s\n", summary->note);
     if (summary->left_out)
-        fprintf(stderr, "proftrace: %llu events could not be shown\n", (unsigned long long)summary->left_out);
+        fprintf(stderr, "proftrace: %llu event%s could not be shown\n", (unsigned long long)summary->left_out,
+                summary->left_out == 1 ? "" : "s");
     if (exporter->warn_bytes && file->bytes > exporter->warn_bytes)
         fprintf(stderr, "proftrace: over %llu MB, viewers will be slow; %s\n",
                 (unsigned long long)(exporter->warn_bytes / 1000000), smaller(exporter));

@@ -141,9 +141,9 @@ static void list_left(struct pt_runner *runner, struct pt_run_stage *stage, stru
     stage->n_left = run->n_left;
     if (run->n_left)
         note(runner, stage,
-             pt_runner_format(runner, "%u processes were still running when it ended, and were left alone: %s%s",
-                              run->n_left, run->left[0].command ? run->left[0].command : "?",
-                              run->n_left > 1 ? " ..." : ""));
+             pt_runner_format(runner, "%u %s still running when it ended, and %s left alone: %s%s", run->n_left,
+                              run->n_left == 1 ? "process was" : "processes were", run->n_left == 1 ? "was" : "were",
+                              run->left[0].command ? run->left[0].command : "?", run->n_left > 1 ? " ..." : ""));
 }
 
 /* How the tree of a stage that had to end did so. The time after the command's own end is in no duration. */
@@ -152,7 +152,8 @@ static const char *killed_text(struct pt_runner *runner, const struct pt_launch_
     enum { LEAST_REPORTED_STOP_NS = 50 * 1000 * 1000 };
     const char *how = result->n_killed ? "; not all of its processes ended when asked, and were killed" : "";
     if (result->n_survivors)
-        how = pt_runner_format(runner, "; %u processes could not be ended", result->n_survivors);
+        how = pt_runner_format(runner, "; %u process%s could not be ended", result->n_survivors,
+                               result->n_survivors == 1 ? "" : "es");
     if (result->stop_ns < LEAST_REPORTED_STOP_NS)
         return how;
     return pt_runner_format(runner, "%s; until they were gone it took another %s", how,

@@ -22,7 +22,8 @@ static void put_all(const struct pt_session_page *page, struct pt_str *out)
     };
     for (int i = 0; i < PT_REFUSAL__COUNT; i++)
         if (page->refused[i])
-            pt_str_printf(out, "%llu processes were not recorded: %s\n", (unsigned long long)page->refused[i], why[i]);
+            pt_str_printf(out, "%llu %s not recorded: %s\n", (unsigned long long)page->refused[i],
+                          page->refused[i] == 1 ? "process was" : "processes were", why[i]);
 }
 
 /* How many bytes it has, of which `ret_page` is set when it is whole; -1 = there is none. */

@@ -176,7 +176,7 @@ class WhatCannotBeDone(PipelineCase):
             self.skipTest("this file system knows no set-user-ID")
         self.assertEqual(done.returncode, 1, done)
         self.assertLess(time.monotonic() - began, 60)
-        self.assert_stages({"deaf": ("timeout", "still running after 500 ms: it was ended; 1 processes could not be ended"),
+        self.assert_stages({"deaf": ("timeout", "still running after 500 ms: it was ended; 1 process could not be ended"),
                             "next": ("skipped", "stage 'deaf'")})
         self.assertIsNone(self.stage("deaf")["exit"])
         os.kill(pid, signal.SIGKILL)

@@ -249,6 +249,10 @@ static void the_verdict_names_few_failures(void **state)
         n++;
     assert_int_equal(n, 5);
     assert_non_null(strstr(doc->verdict, " And 3 more."));
+    for (size_t i = 0; i < N; i++)
+        stages[i].was_skipped = i > 0;
+    pt_build_verdict(&(struct pt_build){.doc = doc, .profile = &profile});
+    assert_string_equal(doc->verdict, "1 stage, 11 skipped.");
     pt_doc_free(doc);
 }
 

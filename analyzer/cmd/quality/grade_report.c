@@ -35,7 +35,7 @@ static void add_untraced(const struct pt_profile *profile, struct pt_str *out)
             pt_str_printf(out, " of stage '%s'", first->stage);
         pt_str_printf(out, " is not traced (%s)", first->reason ? first->reason : "nobody noted why");
         if (programs.n > 1)
-            pt_str_printf(out, ", nor are %zu others", programs.n - 1);
+            pt_str_printf(out, programs.n == 2 ? ", nor is %zu other" : ", nor are %zu others", programs.n - 1);
     }
     free(programs.items);
 }
@@ -58,15 +58,17 @@ static void list_unseen(const struct pt_profile *profile, pt_u64 left_out, struc
     add_untraced(profile, out);
     if (n_without_files(session)) {
         add_reason(out);
-        pt_str_printf(out, "%u processes did not record their file calls", n_without_files(session));
+        const bool is_one = n_without_files(session) == 1;
+        pt_str_printf(out, "%u process%s did not record %s file calls", n_without_files(session), is_one ? "" : "es",
+                      is_one ? "its" : "their");
     }
     if (left_out) {
         add_reason(out);
-        pt_str_printf(out, "%s older files were left out", pt_fmt_count(left_out).text);
+        pt_str_printf(out, "%s older file%s left out", pt_fmt_count(left_out).text, left_out == 1 ? " was" : "s were");
     }
     if (lost) {
         add_reason(out);
-        pt_str_printf(out, "%s events were lost", pt_fmt_count(lost).text);
+        pt_str_printf(out, "%s event%s lost", pt_fmt_count(lost).text, lost == 1 ? " was" : "s were");
     }
 }
 

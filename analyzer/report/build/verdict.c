@@ -206,7 +206,8 @@ static void put_pipeline(struct pt_str *out, const struct pt_doc *doc)
         put_seconds(out, doc->duration_s);
         pt_str_add(out, " in ");
     }
-    pt_str_printf(out, "%zu stages", doc->stages.n - n_skipped);
+    const size_t n_run = doc->stages.n - n_skipped;
+    pt_str_printf(out, "%zu stage%s", n_run, n_run == 1 ? "" : "s");
     if (n_skipped)
         pt_str_printf(out, ", %zu skipped", n_skipped);
     pt_str_char(out, '.');

@@ -250,6 +250,13 @@ static void put_findings(const struct pt_text_out *t, const struct pt_doc *doc)
 
 /* ---- what is missing, and what to type next ---- */
 
+static void add_lost(struct pt_str *text, const struct pt_doc *doc)
+{
+    const bool is_one = doc->lost_events == 1;
+    pt_str_printf(text, ", %s event%s%s %s lost", pt_fmt_count(pt_whole(doc->lost_events)).text, is_one ? "" : "s",
+                  pt_session_is_window(doc->profile->session) ? " of the run" : "", is_one ? "was" : "were");
+}
+
 static void put_quality(const struct pt_text_out *t, const struct pt_doc *doc)
 {
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
@@ -258,8 +265,7 @@ static void put_quality(const struct pt_text_out *t, const struct pt_doc *doc)
     if (doc->lost_files > 0)
         pt_str_add(&text, ", trace files are missing or damaged");
     if (doc->lost_events > 0)
-        pt_str_printf(&text, ", %s events%s were lost", pt_fmt_count(pt_whole(doc->lost_events)).text,
-                      pt_session_is_window(doc->profile->session) ? " of the run" : "");
+        add_lost(&text, doc);
     if (doc->untraced > 0)
         pt_str_printf(&text, ", %s %s not traced", pt_fmt_count(pt_whole(doc->untraced)).text,
                       doc->untraced > 1 ? "programs were" : "program was");
