@@ -141,6 +141,29 @@ class Otlp(ExportCase):
         times = [tuple((int(span[key]) - START_NS) / 1e9 for key in ("startTimeUnixNano", "endTimeUnixNano")) for span in spans]
         self.assertEqual(times, [(-0.5, 1.2), (-0.1, 1.1), (0, 1)], "the run, its stage, its process")
 
+    def test_parents_are_there(self):
+        """In a window that begins after a parent's end: its child belongs to the next one above that is there."""
+        folder = tempfile.mkdtemp(dir=self.folder)
+        story = os.path.join(folder, "story.pt.txt")
+        lives = ((100, 1, "0.0", "9.0"), (101, 100, "1.0", "2.0"), (102, 101, "1.5", "8.0"))
+        with open(story, "w", encoding="utf-8") as file:
+            file.write(f"proftrace-text 1 start_realtime_ns={START_NS}\n")
+            for pid, ppid, start, end in lives:
+                parent = f" parent_trace_id={ppid:#x}" if ppid > 1 else ""
+                file.write(f"process {pid} ppid={ppid} uid=1000 trace_id={pid:#x}{parent} start={start} end={end} state=exited exit_status=0 "
+                           f'boot="b" host="h" stage="s" comm="a" exe="/usr/bin/a{pid}" argc=1 argv=["a"]\n')
+                file.write(f"thread {pid}/{pid} slot=0 life=1 start={start}\n")
+        self.traced("assemble", story, "-o", folder)
+        for window, found, above in (((), {"a100", "a101", "a102"}, "a101"), (("--from", "3s"), {"a100", "a102"}, "a100"),
+                                     (("--from", "3s", "--pid", "102"), {"a102"}, "s")):
+            exported = self.traced("export", "--to", "otlp", *window, "-o", "-", folder).stdout.decode()
+            spans = {span["spanId"]: span for line in exported.splitlines()
+                     for span in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]}
+            with self.subTest(window=window):
+                self.assertEqual({span["name"] for span in spans.values() if span["name"].startswith("a1")}, found)
+                parents = {span["name"]: spans[span["parentSpanId"]]["name"] for span in spans.values() if "parentSpanId" in span}
+                self.assertEqual(parents["a102"], above)
+
     def test_filters(self):
         path, _ = self.export("otlp", "--min-dur", "1s")
         with open(path, encoding="utf-8") as file:

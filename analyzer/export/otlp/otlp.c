@@ -63,7 +63,8 @@ struct export
     struct {
         PT_VEC(struct overlapping_span);
     } overlapping;
-    pt_u64 *n_spans; /* by process */
+    pt_u64 *n_spans;        /* by process */
+    pt_u64 above_processes; /* the stage that is being put; the run where it has no span */
 };
 
 static pt_u64 stage_id(pt_u32 stage)
@@ -76,13 +77,19 @@ static pt_u64 process_id(const struct pt_process *process)
     return ((pt_u64)process->index + 1) << PROCESS_BITS;
 }
 
-static void put(struct export *export, const struct pt_otlp_span *span)
+static bool is_in_window(const struct export *export, pt_i64 start_ns, pt_i64 end_ns)
 {
-    pt_i64 start_ns = span->start_ns, end_ns = span->end_ns;
-    if (!pt_window_clip(&export->window, &start_ns, &end_ns))
-        return;
+    return pt_window_clip(&export->window, &start_ns, &end_ns);
+}
+
+/* Whether it was. */
+static bool put(struct export *export, const struct pt_otlp_span *span)
+{
+    if (!is_in_window(export, span->start_ns, span->end_ns))
+        return false;
     pt_otlp_span(&export->otlp, span);
     export->summary->slices++;
+    return true;
 }
 
 /* ---- what the program says of itself ---- */
@@ -266,17 +273,23 @@ static int put_marks(struct export *export, const char *stage, struct pt_error *
 
 /* ---- run, stages, processes ---- */
 
+/* The nearest span above it: a parent may have ended before the window, and then nobody finds it. */
+static pt_u64 above_process(const struct export *export, pt_u32 stage, const struct pt_process *process)
+{
+    const struct pt_process *parent = process->parent;
+    for (; parent && export->profile.stages.of_process[parent->index] == stage; parent = parent->parent)
+        if (pt_selects_process(export->filter, parent) && is_in_window(export, parent->start_ns, parent->end_ns))
+            return process_id(parent);
+    return export->above_processes;
+}
+
 static void put_process(struct export *export, pt_u32 stage, const struct pt_process *process)
 {
-    const struct pt_stages *stages = &export->profile.stages;
-    const struct pt_process *parent = process->parent;
-    const bool is_of_stage =
-        parent && stages->of_process[parent->index] == stage && pt_selects_process(export->filter, parent);
     const struct pt_value exit = pt_report_process_exit(process, &export->arena);
     const char *const ended = exit.type == PT_VALUE_TEXT ? exit.text : NULL;
     put(export, &(struct pt_otlp_span){
                     .id = process_id(process),
-                    .parent = is_of_stage ? process_id(parent) : stage_id(stage),
+                    .parent = above_process(export, stage, process),
                     .name = process->exe ? pt_base_name(process->exe) : process->comm,
                     .start_ns = process->start_ns,
                     .end_ns = process->end_ns,
@@ -323,8 +336,8 @@ static void put_stage_span(struct export *export, pt_u32 stage)
                                 .keys = {"proftrace.status"},
                                 .texts = {status}};
     pt_otlp_service(&export->otlp, span.name);
-    if (find_times(export, &export->profile.stages.items[stage], &span.start_ns, &span.end_ns))
-        put(export, &span);
+    const bool is_known = find_times(export, &export->profile.stages.items[stage], &span.start_ns, &span.end_ns);
+    export->above_processes = is_known && put(export, &span) ? span.id : RUN_ID;
 }
 
 static int put_stage(struct export *export, pt_u32 stage, struct pt_error *err)
