@@ -47,6 +47,11 @@ static bool decode(const char *from, size_t n, bool plus_is_space, char *to, siz
     return true;
 }
 
+bool pt_http_decode(const char *from, char *to, size_t room)
+{
+    return decode(from, strlen(from), false, to, room);
+}
+
 /* The next word of a line, without its end. */
 static size_t word(const char *text, size_t n)
 {

@@ -24,6 +24,8 @@ struct pt_http_request {
 bool pt_http_is_whole(const char *text, size_t n);
 /* 0, or the status to answer with: 400, 405, 414, 505. */
 int pt_http_parse(const char *text, size_t n, struct pt_http_request *ret_request);
+/* Percent-encoding off, where "+" is itself. False: it does not fit, is cut, or hides a byte that is no text. */
+bool pt_http_decode(const char *from, char *to, size_t room);
 /* The value of a key of the query, decoded. False: there is none, or it is too long or no text. */
 bool pt_http_query(const struct pt_http_request *request, const char *key, char *ret_value, size_t room);
 /* "Not Found" */

@@ -42,10 +42,11 @@ static void put_run(struct pt_str *out, const struct pt_pages *pages, const stru
     struct tm utc;
     if (gmtime_r(&seconds, &utc))
         strftime(at, sizeof at, "%Y-%m-%d %H:%M:%S", &utc);
+    /* A page is UTF-8, and a name any bytes: compare decodes these once more. */
     pt_str_add(out, "<tr><td><input type=\"radio\" name=\"a\" value=\"");
-    pt_sanitize_html(out, run->name);
+    pt_pages_put_name(out, run->name);
     pt_str_add(out, "\" aria-label=\"A\"><input type=\"radio\" name=\"b\" value=\"");
-    pt_sanitize_html(out, run->name);
+    pt_pages_put_name(out, run->name);
     pt_str_add(out, "\" aria-label=\"B\"></td><td><a href=\"/runs/");
     pt_pages_put_name(out, run->name);
     pt_str_printf(out, "?token=%s\">", pages->token);
@@ -138,15 +139,23 @@ static void send_timeline(const struct pt_pages *pages, const char *name, struct
                     (const char *const[]){"export", "--to", "perfetto", "-o", "-", path, NULL});
 }
 
+/* As the list encodes it, else as somebody typed it; the caller frees it. */
+static char *path_of_encoded(const struct pt_pages *pages, const char *name)
+{
+    char decoded[NAME_ROOM];
+    char *path = pt_http_decode(name, decoded, sizeof decoded) ? pt_runs_path_of(pages->directory, decoded) : NULL;
+    return path ? path : pt_runs_path_of(pages->directory, name);
+}
+
 static void compare(const struct pt_pages *pages, const struct pt_http_request *request, struct pt_page *page)
 {
-    char a[NAME_ROOM], b[NAME_ROOM];
+    char a[3 * NAME_ROOM], b[3 * NAME_ROOM];
     if (!pt_http_query(request, "a", a, sizeof a) || !pt_http_query(request, "b", b, sizeof b)) {
         page->status = 400;
         return;
     }
-    PT_AUTO(pt_freep) char *path_a = pt_runs_path_of(pages->directory, a);
-    PT_AUTO(pt_freep) char *path_b = pt_runs_path_of(pages->directory, b);
+    PT_AUTO(pt_freep) char *path_a = path_of_encoded(pages, a);
+    PT_AUTO(pt_freep) char *path_b = path_of_encoded(pages, b);
     if (path_a && path_b)
         use_command(page, "text/html; charset=utf-8",
                     (const char *const[]){"diff", "--format", "html", path_a, path_b, NULL});

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`proftrace serve`: the list of runs, a run, two side by side, metrics; and nothing for anybody else."""
+import html
 import http.client
 import json
 import os
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import time
 import unittest
+import urllib.parse
 
 from serve_case import PROFTRACE, ServeCase, environment
 
@@ -33,6 +35,17 @@ class Pages(ServeCase):
         first = subprocess.run([PROFTRACE, "diff", self.runs / "few", self.runs / "many"], capture_output=True, text=True, check=True, env=environment()).stdout.splitlines()[0]
         self.assertRegex(first, r"(read|open|stat|close): .*x the calls \(")
         self.assertRegex(self.page("/compare?a=few&b=many"), r"(read|open|stat|close): .*x the calls \(")
+
+    def test_a_name_that_is_no_utf8(self):
+        """What the list gives for a run compares it, as a browser sends it."""
+        odd = pathlib.Path(os.fsdecode(os.fsencode(self.runs) + b"/o%41d \xff\"+&"))
+        shutil.copytree(self.runs / "few", odd)
+        self.addCleanup(shutil.rmtree, odd)
+        values = [html.unescape(value) for value in re.findall(r'name="a" value="([^"]*)"', self.page("/"))]
+        self.assertEqual(len(values), 4)
+        value, = set(values) - {"few", "many", "failed"}
+        query = urllib.parse.urlencode({"a": value, "b": "many"})
+        self.assertRegex(self.page(f"/compare?{query}"), r"(read|open|stat|close): .*x the calls \(")
 
     def test_metrics_of_the_newest_and_of_one(self):
         self.assertIn('proftrace_run_info{run="failed"', self.page("/metrics"))
