@@ -22,14 +22,13 @@
 enum { MAX_HEADER_BYTES = 16 << 20 };
 
 /* A run of thousands of processes has more files than a process may have open, usually 1024: the first ones stay
- * open; half of the descriptors are left for other uses. */
+ * open; more than half of the descriptors are left for other uses, up to 32 files of an export at once. */
 static void close_where_scarce(struct pt_trace_file *file)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)file->fd < limit.rlim_cur / 2)
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)file->fd < limit.rlim_cur / 8 * 3)
         return;
-    close(file->fd);
-    file->fd = -1;
+    pt_trace_file_share(file);
 }
 
 /* Made, and perhaps extended, by a process that ended before it wrote the first word. An empty file with another

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,6 +26,28 @@ int pt_trace_file_descriptor(const char *path)
     return open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
+/* The one descriptor of all the files that have none of their own. It is kept from when the first of them is closed:
+ * what is open beside us later, the files of an export, could leave none, and then events were missing without a word.
+ */
+static struct {
+    pthread_mutex_t lock;
+    int fd;
+    dev_t device;
+    ino_t inode;
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+void pt_trace_file_share(struct pt_trace_file *file)
+{
+    pthread_mutex_lock(&shared.lock);
+    if (shared.fd >= 0)
+        close(shared.fd);
+    shared.fd = file->fd;
+    shared.device = file->device;
+    shared.inode = file->inode;
+    pthread_mutex_unlock(&shared.lock);
+    file->fd = -1;
+}
+
 /* The file that was scanned, not another one of its name. */
 static int open_again(const struct pt_trace_file *file)
 {
@@ -37,15 +60,9 @@ static int open_again(const struct pt_trace_file *file)
     return -1;
 }
 
-pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void *to, pt_u64 bytes)
+static pt_u64 read_at(int fd, pt_u64 offset, void *to, pt_u64 bytes)
 {
     pt_u64 done = 0;
-    if (offset >= file->bytes)
-        return 0;
-    bytes = bytes < file->bytes - offset ? bytes : file->bytes - offset;
-    offset += file->base;
-    PT_AUTO(pt_closep) int again = file->fd < 0 ? open_again(file) : -1;
-    const int fd = file->fd < 0 ? again : file->fd;
     while (done < bytes) {
         const ssize_t n = pread(fd, (char *)to + done, bytes - done, (off_t)(offset + done));
         if (n < 0 && errno == EINTR)
@@ -55,6 +72,30 @@ pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void 
         done += (pt_u64)n;
     }
     return done;
+}
+
+static pt_u64 read_shared(const struct pt_trace_file *file, pt_u64 offset, void *to, pt_u64 bytes)
+{
+    pthread_mutex_lock(&shared.lock);
+    if (shared.fd < 0 || shared.device != file->device || shared.inode != file->inode) {
+        if (shared.fd >= 0)
+            close(shared.fd);
+        shared.fd = open_again(file);
+        shared.device = file->device;
+        shared.inode = file->inode;
+    }
+    const pt_u64 done = shared.fd < 0 ? 0 : read_at(shared.fd, offset, to, bytes);
+    pthread_mutex_unlock(&shared.lock);
+    return done;
+}
+
+pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void *to, pt_u64 bytes)
+{
+    if (offset >= file->bytes)
+        return 0;
+    bytes = bytes < file->bytes - offset ? bytes : file->bytes - offset;
+    offset += file->base;
+    return file->fd < 0 ? read_shared(file, offset, to, bytes) : read_at(file->fd, offset, to, bytes);
 }
 
 void pt_trace_file_drop_areas(struct pt_trace_file *file)

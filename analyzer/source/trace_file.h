@@ -49,7 +49,7 @@ struct pt_definition {
 struct pt_trace_file {
     char *path;       /* "small-1-2.pts#3" for the fourth page behind the schema of that file */
     const char *name; /* last component of path */
-    int fd;           /* -1 where descriptors are scarce: opened again for each read */
+    int fd;           /* -1 where descriptors are scarce: it shares one with others, see pt_trace_file_share */
     dev_t device;
     ino_t inode;
     pt_u64 base; /* where it begins in what path names: a head in the file of small processes; else 0 */
@@ -86,6 +86,9 @@ void pt_trace_file_drop_schema(struct pt_trace_file *file);
 /* String `index` of the text page (enum pt_text, argv onwards), "" beyond its end. */
 const char *pt_trace_file_text(const struct pt_trace_file *file, pt_u32 index);
 
+/* Gives the file's descriptor up: from now on it shares one with all the others that did so, opened again for whose
+ * turn it is. */
+void pt_trace_file_share(struct pt_trace_file *file);
 /* Read exactly `bytes` at `offset`; the number of bytes that were there. */
 pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void *to, pt_u64 bytes);
 
