@@ -54,6 +54,12 @@ static bool is_from_another_process(const struct pt_facts *facts, const struct p
             (!strncmp(path, "pipe:", 5) && pt_channels_is_nobody(&facts->channels, call->blocker, true)));
 }
 
+/* Of a connection whose connect or accept is lost, it may have been either. */
+static enum pt_time_part part_of_end(enum pt_connection_end end)
+{
+    return end == PT_END_CLIENT ? PT_PART_network : end == PT_END_LOST ? PT_PART_unattributed : PT_PART_idle;
+}
+
 static enum pt_time_part cause_of(const struct pt_facts *facts, const struct pt_event *event)
 {
     const char *path = pt_descriptor_of_event(event);
@@ -61,8 +67,7 @@ static enum pt_time_part cause_of(const struct pt_facts *facts, const struct pt_
         return PT_PART_child_wait;
     switch (pt_channel_of_event(event)) {
     case PT_CHANNEL_NETWORK:
-        return pt_connection_end_of(&facts->ends, event->process, path) == PT_END_CLIENT ? PT_PART_network
-                                                                                         : PT_PART_idle;
+        return part_of_end(pt_connection_end_of(&facts->ends, event->process, path));
     case PT_CHANNEL_LOCAL:
         return is_from_another_process(facts, event, path) ? PT_PART_data_wait : PT_PART_idle;
     case PT_CHANNEL_FILE:

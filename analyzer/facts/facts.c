@@ -17,6 +17,15 @@
 #include "path/critical_path.h"
 #include "path/path_time.h"
 
+/* Of a window: what explains its events. */
+static void take_earlier(struct pt_facts *facts)
+{
+    const struct pt_session *session = facts->profile->session;
+    pt_connection_ends_note_earlier(&facts->ends, session);
+    for (pt_u32 i = 0; i < session->n_earlier; i++)
+        pt_channels_note(&facts->channels, &session->earlier[i]);
+}
+
 struct pt_facts *pt_facts_open(struct pt_profile *profile)
 {
     struct pt_facts *facts = pt_calloc(1, sizeof *facts);
@@ -36,6 +45,7 @@ struct pt_facts *pt_facts_open(struct pt_profile *profile)
     facts->paths = pt_critical_paths_open(facts);
     facts->path_times = pt_path_times_open(profile);
     facts->have_workers = pt_have_workers(profile->session);
+    take_earlier(facts);
     return facts;
 }
 

@@ -126,6 +126,8 @@ struct pt_process {
     pt_u32 n_threads;
     const struct pt_totals_by_kind *totals; /* sum over threads; exact even when events were overwritten */
     const struct pt_heap_totals *heap;      /* likewise */
+    const struct pt_totals_by_kind
+        *life_totals; /* where `totals` are of a window: those of all of its life; else NULL */
     struct pt_module *modules;
     pt_u32 n_modules;
     struct pt_untraced *untraced;
@@ -159,6 +161,13 @@ static inline const char *pt_process_why_no_heap(const struct pt_process *proces
                                                 : process->heap_unknown;
 }
 
+/* Whether some of its events are missing. */
+static inline bool pt_process_lost_events(const struct pt_process *process)
+{
+    return process->quality.overwritten || process->quality.dropped || process->quality.corrupt_events ||
+           process->quality.truncated;
+}
+
 #define PT_NEVER_NS INT64_MAX
 
 /* Whether its end is known to be between two instants only. */
@@ -178,6 +187,9 @@ struct pt_session {
     pt_u32 n_before_window;  /* processes that had ended by then, behind the others */
     struct pt_event *states; /* of a window: what was noted before it and holds on; each feed begins with them */
     pt_u32 n_states;
+    struct pt_event *earlier; /* of a window: what was done before it and explains what is in it (who connected, who
+                               * accepted), by time. For facts; it is no event of the window, and nobody counts it */
+    pt_u32 n_earlier;
     struct pt_quality quality; /* sum */
     char **notes; /* sentences that say how far to trust it: clocks joined by guess, foreign files skipped ... */
     pt_u32 n_notes;

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proftrace/payloads.h"
 #include "merge/feed.h"
 #include "util/auto.h"
+#include "util/hash.h"
 #include "util/mem.h"
 #include "util/text/fmt.h"
 #include "notes.h"
@@ -92,20 +94,44 @@ static int sum_up(struct pt_session *session, pt_i64 from_ns, struct summing *su
 
 /* ---- what was noted before and holds on ---- */
 
-/* Of a process: more is damage. */
-enum { MOST_STATES = 256 };
+/* States of a process: more is damage. Of what was done earlier, in all processes: as many as facts about connections
+ * have. */
+enum { MOST_STATES = 256, MOST_EARLIER = 65536 };
 
-struct states {
+struct events {
     PT_VEC(struct pt_event);
 };
 
-static pt_u64 n_states(const struct pt_totals_by_kind *totals)
+struct before {
+    struct events states, earlier;
+    struct pt_map places; /* what an earlier one is about -> index in earlier, plus 1 */
+    size_t first;         /* in states, of the process that is looked at */
+};
+
+/* Of these kinds something holds on. */
+static const pt_u16 kinds[] = {PT_KIND_gpu_device, PT_KIND_gpu_tracing, PT_KIND_net_connect, PT_KIND_net_accept};
+
+static pt_u64 n_kept(const struct pt_totals_by_kind *totals, pt_u32 *ret_categories)
 {
-    return pt_totals_of(totals, PT_KIND_gpu_device)->calls + pt_totals_of(totals, PT_KIND_gpu_tracing)->calls;
+    pt_u64 n = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const pt_u64 calls = pt_totals_of(totals, kinds[i])->calls;
+        *ret_categories |= calls ? (pt_u32)pt_event_descs[kinds[i]].category : 0;
+        n += calls;
+    }
+    return n;
+}
+
+static bool is_kept(const struct pt_event *event)
+{
+    bool is = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        is |= event->desc->kind == kinds[i];
+    return is;
 }
 
 /* A later one about the same thing replaces it. */
-static void keep_state(struct states *states, size_t first, const struct pt_event *event)
+static void keep_state(struct events *states, size_t first, const struct pt_event *event)
 {
     const bool is_of_device = event->desc->kind == PT_KIND_gpu_device;
     for (size_t i = first; i < states->n; i++) {
@@ -119,39 +145,68 @@ static void keep_state(struct states *states, size_t first, const struct pt_even
         pt_vec_push(states, *event);
 }
 
-/* They are few, and mostly among the first events of a thread: the others need not be read. */
-static int find_states_of(struct pt_session *session, const struct pt_thread *thread, pt_i64 from_ns,
-                          struct states *states, size_t first, struct pt_error *err)
+/* Likewise: of each process the last connection to an address, or from it. */
+static void keep_earlier(struct before *before, const struct pt_event *event)
 {
-    const struct pt_filter filter = {.categories = PT_CATEGORY_GPU,
-                                     .until_ns = from_ns,
-                                     .process = thread->process,
-                                     .thread = thread,
-                                     .as_stored = true};
+    const bool connects = event->desc->kind == PT_KIND_net_connect;
+    const pt_u32 peer = connects ? pt_event_as(event, net_connect)->peer : pt_event_as(event, net_accept)->peer;
+    const pt_u64 key = pt_hash_pair((pt_u64)event->process->index << 32 | peer, connects);
+    const uint64_t *known = pt_map_find(&before->places, key);
+    if (known) {
+        struct pt_event *last = &before->earlier.items[*known - 1];
+        *last = last->start_ns <= event->start_ns ? *event : *last;
+    } else if (before->earlier.n < MOST_EARLIER) {
+        pt_vec_push(&before->earlier, *event);
+        *pt_map_at(&before->places, key) = before->earlier.n;
+    }
+}
+
+/* They are few, and mostly among the first events of a thread: the others need not be read. A call that ends in the
+ * window is an event of it. */
+static int find_kept_of(struct pt_session *session, const struct pt_thread *thread, pt_i64 from_ns,
+                        struct before *before, struct pt_error *err)
+{
+    struct pt_filter filter = {.until_ns = from_ns, .process = thread->process, .thread = thread, .as_stored = true};
+    pt_u64 left = n_kept(thread->totals, &filter.categories);
+    if (!left)
+        return 0;
     PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, &filter, err);
     struct pt_event event;
     int got = feed ? 0 : -1;
-    for (pt_u64 left = n_states(thread->totals); feed && left && (got = feed->next(feed, &event, err)) > 0;)
-        if (event.thread == thread &&
-            (event.desc->kind == PT_KIND_gpu_device || event.desc->kind == PT_KIND_gpu_tracing)) {
-            keep_state(states, first, &event);
-            left--;
-        }
+    while (feed && left && (got = feed->next(feed, &event, err)) > 0) {
+        if (event.thread != thread || !is_kept(&event))
+            continue;
+        left--;
+        if (event.desc->category == PT_CATEGORY_GPU)
+            keep_state(&before->states, before->first, &event);
+        else if (pt_event_end_ns(&event) < from_ns)
+            keep_earlier(before, &event);
+    }
     return got < 0 ? -1 : 0;
 }
 
-static int find_states(struct pt_session *session, pt_i64 from_ns, struct states *states, struct pt_error *err)
+static int by_time(const void *a, const void *b)
+{
+    const struct pt_event *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->process->index != y->process->index ? (x->process->index < y->process->index ? -1 : 1) : 0;
+}
+
+static int find_before(struct pt_session *session, pt_i64 from_ns, struct before *before, struct pt_error *err)
 {
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        const size_t first = states->n;
-        for (pt_u32 j = 0; n_states(process->totals) && j < process->n_threads; j++)
-            if (n_states(process->threads[j].totals) &&
-                find_states_of(session, &process->threads[j], from_ns, states, first, err) < 0)
+        pt_u32 categories = 0;
+        before->first = before->states.n;
+        for (pt_u32 j = 0; n_kept(process->totals, &categories) && j < process->n_threads; j++)
+            if (find_kept_of(session, &process->threads[j], from_ns, before, err) < 0)
                 return -1;
     }
-    for (size_t i = 0; i < states->n; i++)
-        states->items[i].start_ns = from_ns;
+    for (size_t i = 0; i < before->states.n; i++)
+        before->states.items[i].start_ns = from_ns;
+    if (before->earlier.n)
+        qsort(before->earlier.items, before->earlier.n, sizeof *before->earlier.items, by_time);
     return 0;
 }
 
@@ -181,6 +236,7 @@ static void cut_process(struct pt_process *process, const struct summing *summin
         process->start_monotonic_ns += (pt_u64)(from_ns - process->start_ns);
         process->start_ns = from_ns;
     }
+    process->life_totals = process->totals;
     process->totals = taken(summing, process, &data->arena);
     process->quality.events = n_events(summing, process);
     drop_untraced(process, from_ns);
@@ -237,13 +293,16 @@ int pt_session_window(struct pt_session *session, pt_i64 from_ns, struct pt_erro
     struct summing summing = {0};
     if (from_ns <= 0)
         return 0; /* the run is not older than that */
-    struct states states = {0};
+    struct before before = {0};
     drop_ended(session, from_ns);
-    const int found = find_states(session, from_ns, &states, err);
+    const int found = find_before(session, from_ns, &before, err);
     const int summed = found < 0 ? found : sum_up(session, from_ns, &summing, err);
     session->window_from_ns = from_ns;
-    session->states = states.items;
-    session->n_states = (pt_u32)states.n;
+    session->states = before.states.items;
+    session->n_states = (pt_u32)before.states.n;
+    session->earlier = before.earlier.items;
+    session->n_earlier = (pt_u32)before.earlier.n;
+    pt_map_fini(&before.places);
     session->quality.events = 0;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         cut_process(session->processes[i], &summing, from_ns);

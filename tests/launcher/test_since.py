@@ -248,6 +248,54 @@ class Since(LauncherCase):
         self.assertLess(window["trace_quality"]["events"], whole["trace_quality"]["events"])
         self.assertNotIn("events_lost", self.rules("--since", "1s"))
 
+    def assemble(self, story):
+        if os.path.exists(os.path.join(self.folder, "run")):
+            os.remove(os.path.join(self.folder, "run"))
+        path = os.path.join(self.folder, "story.pt.txt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("proftrace-text 1 start_realtime_ns=1705320000000000000\n" + story)
+        done = self.proftrace("assemble", path, "-o", "run")
+        self.assertEqual((done.returncode, done.stderr), (0, b""), done.stderr)
+
+    @staticmethod
+    def process(pid, name):
+        return (f'process {pid} ppid=1 uid=1000 trace_id={pid} start=0.000000000 end=10.000000000 state=exited exit_status=0 heap=off cpu_ns=1000000000 '
+                f'max_rss_bytes=26843545 boot="b" host="h1" stage="{name}" comm="{name}" exe="/usr/bin/{name}" cwd="/" argc=1 argv=["{name}"]\n'
+                f"thread {pid}/{pid} slot=0 life=1 start=0.000000000\n")
+
+    def test_of_an_event_loop_that_connected_before(self):
+        """Its waits are for answers, whether the window begins behind the connect, or the ring has lost it; not where it may be a client's connection."""
+        events = "".join(f'{t}.000000000 +0.000010000 7/7 net_send fd=5 result=99 path="tcp 10.0.0.2:443" flags=0x0 messages=1\n'
+                         f'{t}.000100000 +0.900000000 7/7 wait_poll fd=3 result=1 path="anon_inode:[eventpoll]" timeout_ms=-1 fds=1\n'
+                         f'{t}.900200000 +0.000010000 7/7 net_receive fd=5 result=99 path="tcp 10.0.0.2:443" flags=0x0 messages=1\n' for t in range(1, 10))
+        connects = '0.500000000 +0.001000000 7/7 net_connect fd=5 result=0 peer="tcp 10.0.0.2:443" local="tcp 10.0.0.1:41000"\n'
+        lost = "totals 7/7 net_connect calls=1 errors=0 bytes=0 ns=1000000\nlost 7 overwritten=1 no_space=0\n"
+        also_accepts = "totals 7/7 net_accept calls=3 errors=0 bytes=0 ns=1000000\n"
+        for what, story, part, requests in (("a window", connects + events, "network_s", 5), ("lost", events + lost, "network_s", 5),
+                                            ("either", events + lost + also_accepts, "unattributed_s", 0)):
+            for options in ([], ["--since", "5.5s"]):
+                with self.subTest(what=what, options=options):
+                    self.assemble(self.process(7, "asks") + story)
+                    (stage,) = self.report(*options)["stages"]
+                    self.assertGreater(stage["time"][part], 0.9 * (5 if options else 9) - 0.2)
+                    self.assertLess(stage["time"]["idle_s"], 0.01)
+                    self.assertEqual([[row["host"], row["connections"]] for row in stage.get("hosts", [])],
+                                     [["tcp 10.0.0.2:443", not options and what == "a window"]] if requests else [])
+                    self.assertGreaterEqual(sum(row["requests"] for row in stage.get("hosts", [])), requests)
+
+    def test_of_a_server_that_accepted_before(self):
+        """Its clients are no hosts: what it waits for is their next request."""
+        events = "".join(f'{t}.000000000 +0.900000000 7/7 net_receive fd=5 result=99 path="tcp 10.0.0.9:5000" flags=0x0 messages=1\n'
+                         f'{t}.900200000 +0.000010000 7/7 net_send fd=5 result=99 path="tcp 10.0.0.9:5000" flags=0x0 messages=1\n' for t in range(1, 10))
+        accepts = '0.500000000 +0.001000000 7/7 net_accept fd=4 result=5 peer="tcp 10.0.0.9:5000" local="tcp 10.0.0.1:80" path="tcp bound 10.0.0.1:80"\n'
+        lost = "totals 7/7 net_accept calls=1 errors=0 bytes=0 ns=1000000\nlost 7 overwritten=1 no_space=0\n"
+        for what, story in (("a window", accepts + events), ("lost", events + lost)):
+            for options in ([], ["--since", "5.5s"]):
+                with self.subTest(what=what, options=options):
+                    self.assemble(self.process(7, "serves") + story)
+                    (stage,) = self.report(*options)["stages"]
+                    self.assertEqual(stage.get("hosts", []), [])
+
     def test_exports(self):
         done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", PROGRAM, "2.5", text=True)
         log = json.loads(done.stdout)

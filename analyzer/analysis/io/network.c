@@ -71,14 +71,6 @@ struct network {
 
 #define NOT_OURS UINT64_MAX
 
-static void begin(void *state, struct pt_profile *profile)
-{
-    struct network *network = state;
-    network->profile = profile;
-    network->stages = pt_calloc(profile->stages.n, sizeof *network->stages);
-    pt_exchanges_init(&network->exchanges, profile->session, &profile->facts->ids);
-}
-
 static pt_u64 name_of(struct network *network, pt_u32 stage, const char *text, bool is_query)
 {
     const char *interned = pt_intern_text(&network->texts, text);
@@ -96,6 +88,16 @@ static pt_u64 name_of(struct network *network, pt_u32 stage, const char *text, b
     return *slot;
 }
 
+/* Of whom it is not known which end it has, events being lost, nothing is said: a client's next request would be taken
+ * for an answer. */
+static bool may_ask(const struct network *network, const struct pt_process *process, const char *path)
+{
+    if (pt_channel_of_path(path) != PT_CHANNEL_NETWORK)
+        return false;
+    const enum pt_connection_end end = pt_connection_end_of(&network->ends, process, path);
+    return end != PT_END_SERVER && end != PT_END_LOST;
+}
+
 /* The host behind a descriptor; NULL when it is no connection, or not the end of one who asks. */
 static struct net_name *host_of(struct network *network, const struct pt_event *e, pt_u32 path)
 {
@@ -104,8 +106,7 @@ static struct net_name *host_of(struct network *network, const struct pt_event *
     pt_u64 *slot = pt_id_map_at(&network->by_id, e->process->index, path);
     if (!*slot) {
         const char *text = pt_process_string(e->process, path);
-        const bool is_ours = pt_channel_of_path(text) == PT_CHANNEL_NETWORK &&
-                             pt_connection_end_of(&network->ends, e->process, text) != PT_END_SERVER;
+        const bool is_ours = may_ask(network, e->process, text);
         const pt_u64 name =
             is_ours ? name_of(network, pt_profile_stage_of(network->profile, e->process), text, false) : NOT_OURS;
         slot = pt_id_map_at(&network->by_id, e->process->index, path);
@@ -223,6 +224,14 @@ static void note_ends(struct network *network, const struct pt_event *e)
              connects ? *other : (pt_u64)e->process->index + 1);
 }
 
+/* Of a window: what was joined before it. */
+static void note_earlier(struct network *network)
+{
+    const struct pt_session *session = network->profile->session;
+    for (pt_u32 i = 0; i < session->n_earlier; i++)
+        note_ends(network, &session->earlier[i]);
+}
+
 /* ---- events ---- */
 
 static void connected(struct network *network, const struct pt_event *e)
@@ -268,6 +277,15 @@ static void resolved(struct network *network, const struct pt_event *e)
     stage->failed_queries += e->result < 0;
     stage->query_ns += (pt_u64)e->duration_ns;
     pt_split_time_add(&stage->resolve, network->profile->facts->paths, e, e->start_ns);
+}
+
+static void begin(void *state, struct pt_profile *profile)
+{
+    struct network *network = state;
+    network->profile = profile;
+    network->stages = pt_calloc(profile->stages.n, sizeof *network->stages);
+    pt_exchanges_init(&network->exchanges, profile->session, &profile->facts->ids);
+    note_earlier(network);
 }
 
 static void event(void *state, const struct pt_event *e)

@@ -23,6 +23,14 @@ static void put(struct pt_map *map, pt_u64 key)
         *pt_map_at(map, key) = 1;
 }
 
+/* Whose connections it has: the program that it was before it executed this one, or the process that it was forked
+ * from.
+ */
+static const struct pt_process *maker_of(const struct pt_process *process)
+{
+    return process->previous_image ? process->previous_image : process->parent;
+}
+
 void pt_connection_ends_note(struct pt_connection_ends *ends, const struct pt_event *event)
 {
     const bool connects = event->desc->kind == PT_KIND_net_connect;
@@ -39,20 +47,43 @@ void pt_connection_ends_note(struct pt_connection_ends *ends, const struct pt_ev
         put(&ends->accepted, hash);
 }
 
+void pt_connection_ends_note_earlier(struct pt_connection_ends *ends, const struct pt_session *session)
+{
+    for (pt_u32 i = 0; i < session->n_earlier; i++)
+        pt_connection_ends_note(ends, &session->earlier[i]);
+}
+
+/* How often it connected and accepted in all of its life is known also where these events are lost: a ring keeps a
+ * server's last minutes, and its connections are older. */
+static enum pt_connection_end end_by_counts(const struct pt_process *process)
+{
+    pt_u64 connects = 0, accepts = 0;
+    bool lost = false;
+    for (int i = 0; process && i < MOST_PARENTS; i++) {
+        const struct pt_totals_by_kind *totals = process->life_totals ? process->life_totals : process->totals;
+        connects += pt_totals_of(totals, PT_KIND_net_connect)->calls;
+        accepts += pt_totals_of(totals, PT_KIND_net_accept)->calls;
+        lost |= pt_process_lost_events(process);
+        process = maker_of(process);
+    }
+    if (!lost || (!connects && !accepts))
+        return PT_END_UNKNOWN;
+    return !accepts ? PT_END_CLIENT : !connects ? PT_END_SERVER : PT_END_LOST;
+}
+
 enum pt_connection_end pt_connection_end_of(const struct pt_connection_ends *ends, const struct pt_process *process,
                                             const char *path)
 {
     if (pt_is_listening(path))
         return PT_END_SERVER;
     if (!ends->connected.n && !ends->accepted.n)
-        return PT_END_UNKNOWN;
+        return end_by_counts(process);
     const pt_u64 hash = pt_channel_hash(path);
-    for (int i = 0; process && i < MOST_PARENTS; i++) {
-        if (pt_map_find(&ends->connected, key_of(process, hash)))
+    const struct pt_process *one = process;
+    for (int i = 0; one && i < MOST_PARENTS; i++, one = maker_of(one))
+        if (pt_map_find(&ends->connected, key_of(one, hash)))
             return PT_END_CLIENT;
-        process = process->previous_image ? process->previous_image : process->parent;
-    }
-    return pt_map_find(&ends->accepted, hash) ? PT_END_SERVER : PT_END_UNKNOWN;
+    return pt_map_find(&ends->accepted, hash) ? PT_END_SERVER : end_by_counts(process);
 }
 
 void pt_connection_ends_fini(struct pt_connection_ends *ends)

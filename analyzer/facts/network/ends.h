@@ -15,6 +15,7 @@ enum pt_connection_end {
     PT_END_UNKNOWN, /* neither was recorded */
     PT_END_CLIENT,
     PT_END_SERVER, /* accepted, or it listens */
+    PT_END_LOST,   /* one of the two, and the event that told which is missing */
 };
 
 /* Bounded: of later ones nothing is known. */
@@ -25,6 +26,8 @@ struct pt_connection_ends {
 
 /* Each net_connect and net_accept. */
 void pt_connection_ends_note(struct pt_connection_ends *ends, const struct pt_event *event);
+/* Of a window: those that were made before it. */
+void pt_connection_ends_note_earlier(struct pt_connection_ends *ends, const struct pt_session *session);
 /* `path`: the name of the descriptor, that of the other side. */
 enum pt_connection_end pt_connection_end_of(const struct pt_connection_ends *ends, const struct pt_process *process,
                                             const char *path);
