@@ -7,13 +7,6 @@
 
 #include <math.h>
 
-/* What was counted before a window is shared out evenly. */
-static double share_of_window(const struct pt_run_stage *run, pt_u32 i)
-{
-    const double end_s = run->sample_t_s[i];
-    return !i && run->counted_from_s < 0 && end_s > 0 ? end_s / (end_s - run->counted_from_s) : 1;
-}
-
 bool pt_next_interval(const struct pt_run_stage *run, struct pt_sample_interval *interval)
 {
     const double *machine = run->resources[PT_RESOURCE_machine_cpu_percent].samples;
@@ -24,7 +17,7 @@ bool pt_next_interval(const struct pt_run_stage *run, struct pt_sample_interval 
         const pt_u32 i = interval->n_seen++;
         interval->length_s = run->sample_t_s[i] - interval->end_s;
         interval->end_s = run->sample_t_s[i];
-        interval->queued_s = (queued_s[i] - interval->queued_until_s) * share_of_window(run, i);
+        interval->queued_s = queued_s[i] - interval->queued_until_s;
         interval->queued_until_s = isnan(queued_s[i]) ? interval->queued_until_s : queued_s[i];
         interval->machine_percent = machine[i];
         interval->stage_percent = stage[i];

@@ -9,13 +9,26 @@
 #include "model/window.h"
 #include "open.h"
 
-/* The value of a total when the window began: the last one that is known before it. It counts from the start of the
- * stage. */
-static double before_window(const double *samples, pt_u32 n_before)
+/* Samples of one resource, and when the window begins among them. */
+struct cut {
+    const double *t_s; /* since the start of the stage, as all here */
+    pt_u32 n_before, n;
+    double at_s;
+};
+
+/* The value of a total when the window began: samples of a long run are minutes apart, so in proportion between the
+ * last one that is known before it and the first one behind it. It counts from the start of the stage. */
+static double at_cut(const struct cut *cut, const double *samples)
 {
-    while (n_before && !isfinite(samples[n_before - 1]))
-        n_before--;
-    return n_before ? samples[n_before - 1] : 0;
+    pt_u32 before = cut->n_before, behind = cut->n_before;
+    while (before && !isfinite(samples[before - 1]))
+        before--;
+    while (behind < cut->n && !isfinite(samples[behind]))
+        behind++;
+    const double from = before ? samples[before - 1] : 0, from_s = before ? cut->t_s[before - 1] : 0;
+    if (behind == cut->n)
+        return from;
+    return from + (samples[behind] - from) * (cut->at_s - from_s) / (cut->t_s[behind] - from_s);
 }
 
 /* The launcher's figures without samples are of the whole stage. */
@@ -26,36 +39,38 @@ static void forget(struct pt_run_resource *resource)
     resource->max = resource->mean = resource->last = NAN;
 }
 
-static void sum_up(struct pt_run_resource *resource, pt_u32 n_samples, bool is_total)
+/* Each sample is of the time since the one before it, which may be longer than that of the others. */
+static void sum_up(struct pt_run_resource *resource, const struct cut *cut, bool is_total)
 {
-    double max = NAN, sum = 0;
-    pt_u32 n = 0;
-    for (pt_u32 i = 0; i < n_samples; i++) {
-        if (!isfinite(resource->samples[i]))
+    double max = NAN, last = NAN, sum = 0, sum_s = 0;
+    for (pt_u32 i = cut->n_before; i < cut->n; i++) {
+        const double value = resource->samples[i];
+        const double since_s = i > cut->n_before ? cut->t_s[i - 1] : cut->at_s;
+        if (!isfinite(value))
             continue;
-        max = n && max > resource->samples[i] ? max : resource->samples[i];
-        sum += resource->samples[i];
-        n++;
+        max = fmax(max, value); /* fmax ignores a NAN */
+        last = value;
+        sum += value * (cut->t_s[i] - since_s);
+        sum_s += cut->t_s[i] - since_s;
     }
-    resource->last = n_samples ? resource->samples[n_samples - 1] : NAN;
+    resource->last = last;
     resource->max = max;
-    resource->mean = n && !is_total ? sum / n : NAN;
-    if (!n && !resource->reason)
+    resource->mean = sum_s > 0 && !is_total ? sum / sum_s : NAN;
+    if (isnan(last) && !resource->reason)
         resource->reason = "no sample was taken in the window";
 }
 
-static void cut_resource(struct pt_run_resource *resource, pt_u32 n_before, pt_u32 n_left, bool is_total)
+static void cut_resource(struct pt_run_resource *resource, const struct cut *cut, bool is_total)
 {
     if (!resource->samples) {
         forget(resource);
         return;
     }
-    const double base = is_total ? before_window(resource->samples, n_before) : 0;
-    resource->before = n_before && !isfinite(resource->samples[n_before - 1]) ? NAN : 0;
-    memmove(resource->samples, resource->samples + n_before, n_left * sizeof *resource->samples);
-    for (pt_u32 i = 0; i < n_left; i++)
+    const double base = is_total ? at_cut(cut, resource->samples) : 0;
+    for (pt_u32 i = cut->n_before; i < cut->n; i++)
         resource->samples[i] -= base;
-    sum_up(resource, n_left, is_total);
+    sum_up(resource, cut, is_total);
+    memmove(resource->samples, resource->samples + cut->n_before, (cut->n - cut->n_before) * sizeof *resource->samples);
 }
 
 static void cut_samples(struct pt_run_stage *stage, double cut_s)
@@ -68,16 +83,14 @@ static void cut_samples(struct pt_run_stage *stage, double cut_s)
 #include "run_file/resources.def"
 #undef RESOURCE
     };
-    pt_u32 n_before = 0;
-    while (n_before < stage->n_samples && stage->sample_t_s[n_before] <= cut_s)
-        n_before++;
-    const pt_u32 n_left = stage->n_samples - n_before;
+    struct cut cut = {.t_s = stage->sample_t_s, .n = stage->n_samples, .at_s = cut_s};
+    while (cut.n_before < cut.n && cut.t_s[cut.n_before] <= cut_s)
+        cut.n_before++;
     for (int i = 0; i < PT_RESOURCE__COUNT; i++)
-        cut_resource(&stage->resources[i], n_before, n_left, are_totals[i]);
-    stage->counted_from_s = (n_before ? stage->sample_t_s[n_before - 1] : 0) - cut_s;
-    for (pt_u32 i = 0; i < n_left; i++)
-        stage->sample_t_s[i] = stage->sample_t_s[n_before + i] - cut_s;
-    stage->n_samples = n_left;
+        cut_resource(&stage->resources[i], &cut, are_totals[i]);
+    stage->n_samples = cut.n - cut.n_before;
+    for (pt_u32 i = 0; i < stage->n_samples; i++)
+        stage->sample_t_s[i] = stage->sample_t_s[cut.n_before + i] - cut_s;
 }
 
 static void cut_stage(struct pt_run_stage *stage, double from_ns)

@@ -31,7 +31,6 @@ struct pt_run_resource {
     double max, mean, last;
     const char *reason;
     double *samples; /* as many as the stage has; NULL = none */
-    double before;   /* of a total: before its first sample. 0, or NAN = not known; in no file */
 };
 
 /* A process that was still running when its stage ended. */
@@ -58,8 +57,6 @@ struct pt_run_stage {
     struct pt_run_resource resources[PT_RESOURCE__COUNT];
     double *sample_t_s; /* since the start of the stage */
     pt_u32 n_samples;
-    /* When what the first sample's totals counted began: of a window before it, and negative; in no file. */
-    double counted_from_s;
     struct pt_run_left *left; /* processes that outlived the stage */
     pt_u32 n_left;
 };

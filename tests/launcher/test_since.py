@@ -144,7 +144,26 @@ class Since(LauncherCase):
             with self.subTest(since=since):
                 page = self.proftrace("report", "run", "--format", "html", "--since", since).stdout.decode()
                 self.assertEqual(re.findall(r"written: peak (.*?) at", page), ["100 MiB/s"])
-        self.assertEqual(self.report("--since", "3.1s")["stages"][0]["resources"]["disk_write_bytes"], 400 * 2**20)
+        # Up to the last sample, from what there was in proportion when the window began.
+        self.assertAlmostEqual(self.report("--since", "3.1s")["stages"][0]["resources"]["disk_write_bytes"], 305 * 2**20, delta=1)
+
+    def test_samples_of_a_long_run(self):
+        """They are 100 s apart, and the window begins 10 s before one: it has a tenth of what that sample counted. The first one in it weighs as long."""
+        done = self.proftrace("run", "--no-report", "-o", "run", "--", "sleep", "0.3", text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        path = os.path.join(self.folder, "run", "run.json")
+        with open(path, encoding="utf-8") as file:
+            run = json.load(file)
+        stage = run["stages"][0]
+        run["duration_ns"] = stage["duration_ns"] = 1000 * 10**9
+        times = range(1, 11)
+        stage["samples"] = {"t_ns": [t * 100 * 10**9 for t in times], "disk_write_bytes": [t * 1000 for t in times], "cpu_percent": [100 if t == 9 else 12 for t in times],
+                            "net_send_bytes": [None if t in (8, 10) else t * 1000 for t in times]}
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(run, file)
+        (stage,) = self.report("--since", "110s")["stages"]
+        self.assertEqual([stage["resources"]["disk_write_bytes"], stage["resources"]["net_send_bytes"]], [1100, 100])
+        self.assertAlmostEqual(stage["cpu_percent_avg"], (10 * 100 + 100 * 12) / 110, places=1)
 
     def test_charts_begin_with_the_window(self):
         """Their axis is the window: a stage that had ended is not there, and one that goes on takes all of it."""

@@ -169,7 +169,7 @@ static void what_is_written_is_read(void **state)
     stage.cpu_s = 9.000001;
     stage.sample_t_s = t_s;
     stage.n_samples = 2;
-    stage.resources[PT_RESOURCE_cpu_percent] = (struct pt_run_resource){99.12345, 50, 1, NULL, cpu, 0};
+    stage.resources[PT_RESOURCE_cpu_percent] = (struct pt_run_resource){99.12345, 50, 1, NULL, cpu};
     stage.resources[PT_RESOURCE_pss_bytes].reason = "it could not be read";
     pt_run_forget(&run);
     run.stages = &stage;
@@ -220,7 +220,7 @@ static void long_pipelines_are_read(void **state)
         stages[i].n_samples = SAMPLES;
         for (int resource = 0; resource < PT_RESOURCE__COUNT; resource++) {
             memcpy(values[i][resource], t_s[i], sizeof t_s[i]);
-            stages[i].resources[resource] = (struct pt_run_resource){1, 1, 1, NULL, values[i][resource], 0};
+            stages[i].resources[resource] = (struct pt_run_resource){1, 1, 1, NULL, values[i][resource]};
         }
     }
     pt_run_forget(&run);

@@ -114,8 +114,7 @@ static double value_at(const struct pt_run_stage *stage, const struct source *so
         return NAN;
     if (pt_resources[source->resource].merge != PT_MERGE_TOTAL)
         return sane(source->scale * samples[i]);
-    const double before = i ? samples[i - 1] : stage->resources[source->resource].before;
-    const double before_s = i ? stage->sample_t_s[i - 1] : stage->counted_from_s;
+    const double before = i ? samples[i - 1] : 0, before_s = i ? stage->sample_t_s[i - 1] : 0;
     const double elapsed_s = stage->sample_t_s[i] - before_s;
     return elapsed_s > 0 && samples[i] >= before ? sane(source->scale * (samples[i] - before) / elapsed_s) : NAN;
 }
