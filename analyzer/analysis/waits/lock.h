@@ -27,7 +27,6 @@ struct pt_lock {
     pt_u16 kind;
     bool is_of_several;        /* processes */
     struct pt_histogram waits; /* ns */
-    pt_u64 waiters;            /* one bit per thread: a lower bound above 64 */
     const struct pt_thread *holder;
     double holder_ns; /* heaviest holder, by the majority vote of Misra and Gries: ahead of all others by this */
     struct pt_lock_time time;

@@ -26,7 +26,7 @@ static bool is_lock(const struct pt_lock *lock)
         return lock->kind != PT_KIND_lock_sem && lock->kind != PT_KIND_lock_semop;
     if (use_ns[PT_LOCK_USE_LOCK] + use_ns[PT_LOCK_USE_SIGNAL] > 0)
         return use_ns[PT_LOCK_USE_LOCK] > use_ns[PT_LOCK_USE_SIGNAL];
-    return __builtin_popcountll(lock->waiters) > 1 && lock->waits.count >= FEWEST_QUEUES;
+    return pt_lock_turns_waiters(&lock->time.turns) > 1 && lock->waits.count >= FEWEST_QUEUES;
 }
 
 /* Some of these waits were long: not each condition of a library that is never waited for. */
@@ -146,7 +146,7 @@ static void add_row(struct pt_locks *locks, struct pt_table *table, const struct
                             .process = is_one ? pt_process_name(profile, process) : "(several)",
                             .pid = is_one ? pt_integer(process->pid) : pt_unknown("several processes waited"),
                             .waits = lock->waits.count,
-                            .threads = (pt_u64)__builtin_popcountll(lock->waiters),
+                            .threads = pt_lock_turns_waiters(&lock->time.turns),
                             .total_s = (double)lock->waits.sum / 1e9,
                             .holder = process ? name_of_thread(profile, lock) : "unknown",
                             .holder_in = holder_in(locks, lock),

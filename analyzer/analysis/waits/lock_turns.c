@@ -37,6 +37,7 @@ void pt_lock_turns_waited(struct pt_lock_turns *turns, const struct pt_thread *t
     if (turn->waited_ns == 0 || end_ns > turn->end_ns)
         turn->end_ns = end_ns;
     turn->waited_ns += (double)(end_ns - start_ns);
+    turn->has_waited = true;
 }
 
 void pt_lock_turns_held(struct pt_lock_turns *turns, const struct pt_thread *thread, double ns)
@@ -44,6 +45,14 @@ void pt_lock_turns_held(struct pt_lock_turns *turns, const struct pt_thread *thr
     turns->held_ns += ns;
     if (thread)
         turn_of(turns, thread)->held_ns += ns;
+}
+
+pt_u64 pt_lock_turns_waiters(const struct pt_lock_turns *turns)
+{
+    pt_u64 n = 0;
+    for (size_t i = 0; i < turns->n; i++)
+        n += turns->items[i].has_waited;
+    return n;
 }
 
 static int by_end(const void *a, const void *b)

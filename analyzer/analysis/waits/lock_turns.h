@@ -17,6 +17,7 @@ struct pt_lock_turn {
     const struct pt_thread *thread;
     pt_i64 start_ns, end_ns; /* first and last wait */
     double waited_ns, held_ns;
+    bool has_waited; /* also where that took no time */
 };
 
 struct pt_lock_turns {
@@ -28,6 +29,8 @@ struct pt_lock_turns {
 void pt_lock_turns_waited(struct pt_lock_turns *turns, const struct pt_thread *thread, pt_i64 start_ns, pt_i64 end_ns);
 /* `thread`: NULL = not known. */
 void pt_lock_turns_held(struct pt_lock_turns *turns, const struct pt_thread *thread, double ns);
+/* How many threads have waited. */
+pt_u64 pt_lock_turns_waiters(const struct pt_lock_turns *turns);
 /* The most that can be gained by what is known here; HUGE_VAL where others than the waiting threads hold it. */
 double pt_lock_turns_most_s(const struct pt_lock_turns *turns);
 void pt_lock_turns_fini(struct pt_lock_turns *turns);

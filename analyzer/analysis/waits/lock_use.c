@@ -5,7 +5,7 @@
  */
 #include "lock_use.h"
 
-pt_u32 pt_lock_thread_bit(const struct pt_thread *thread)
+static pt_u32 shared_place(const struct pt_thread *thread)
 {
     return (thread->process->index * 7 + thread->index) % PT_LOCK_THREADS;
 }
@@ -24,7 +24,7 @@ static struct pt_lock_life_thread *place_of(struct pt_lock_life *life, const str
         if (life->threads[i].thread == thread)
             return &life->threads[i];
     if (life->n_threads == PT_LOCK_THREADS)
-        return &life->threads[pt_lock_thread_bit(thread)];
+        return &life->threads[shared_place(thread)];
     life->threads[life->n_threads] = (struct pt_lock_life_thread){.thread = thread};
     return &life->threads[life->n_threads++];
 }

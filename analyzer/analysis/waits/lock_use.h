@@ -23,7 +23,6 @@ struct pt_lock_life {
     } threads[PT_LOCK_THREADS]; /* beyond so many, some have one place */
 };
 
-pt_u32 pt_lock_thread_bit(const struct pt_thread *thread);
 void pt_lock_life_clear(struct pt_lock_life *life);
 void pt_lock_life_waiter(struct pt_lock_life *life, const struct pt_thread *thread);
 void pt_lock_life_share(struct pt_lock_life *life, const struct pt_lock_share *share, bool was_idle);

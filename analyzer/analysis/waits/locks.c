@@ -105,7 +105,6 @@ static void add_time(const struct pt_locks *locks, struct pt_lock_time *time, co
 static void waited(const struct pt_locks *locks, struct pt_lock *lock, const struct pt_event *e)
 {
     pt_histogram_add(&lock->waits, (pt_u64)e->duration_ns);
-    lock->waiters |= 1ull << pt_lock_thread_bit(e->thread);
     add_time(locks, &lock->time, e);
 }
 
