@@ -74,7 +74,7 @@ bool pt_rule_steps_wait_for_data(struct pt_profile *profile, pt_i64 stage, struc
                            "samples_per_s:training.samples_per_s");
     pt_finding_add_rows(finding, metrics, "training.epochs", "data_s");
     finding->place_kind = PT_PLACE_WORKERS;
-    if (pt_finding_number(finding, metrics, "training.workers.count") > 0)
+    if (pt_finding_number(finding, metrics, "training.workers.count") != 0) /* or not known */
         return true;
     find_in_own_loader(profile, stage, finding);
     finding->title = "Training steps wait while the same process loads their data";

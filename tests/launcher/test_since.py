@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -268,8 +269,7 @@ class Since(LauncherCase):
         self.assertNotIn("events_lost", self.rules("--since", "1s"))
 
     def assemble(self, story):
-        if os.path.exists(os.path.join(self.folder, "run")):
-            os.remove(os.path.join(self.folder, "run"))
+        shutil.rmtree(os.path.join(self.folder, "run"), ignore_errors=True)  # it may be one file
         path = os.path.join(self.folder, "story.pt.txt")
         with open(path, "w", encoding="utf-8") as file:
             file.write("proftrace-text 1 start_realtime_ns=1705320000000000000\n" + story)
@@ -314,6 +314,49 @@ class Since(LauncherCase):
                     self.assemble(self.process(7, "serves") + story)
                     (stage,) = self.report(*options)["stages"]
                     self.assertEqual(stage.get("hosts", []), [])
+
+    @classmethod
+    def training(cls):
+        """A loader with one worker, 200, which takes 0.9 s for a batch; a thread of the program, 101, takes it from there (pin_memory)."""
+        worker = cls.process(200, "train").replace("ppid=1 ", "ppid=100 ").replace("trace_id=200", "trace_id=200 parent_trace_id=100").replace("start=0.0", "start=0.5")
+        story = cls.process(100, "train") + "thread 100/101 slot=1 life=1 start=0.100000000\n" + worker + (
+            '0.100000000 100/100 phase_begin phase=loader_start object=0x64010 name="Images"\n0.490000000 +0.010000000 100/100 proc_fork child_pid=200\n'
+            "0.510000000 100/100 phase_end outcome=done amount=1 object=0x64030\n")
+        for i in range(1, 10):
+            story += (f"{i}.000000000 100/100 phase_begin phase=data_wait object=0x64030\n"
+                      f"{i}.000200000 +0.890000000 200/200 wait_sleep clock=1 result=0 is_absolute=0 requested_ns=890000000\n"
+                      f'{i}.000100000 +0.890500000 100/101 wait_poll fd=5 result=1 path="pipe:[7]" timeout_ms=60000 fds=1\n'
+                      f"{i}.000200000 +0.891000000 100/100 lock_cond error=0 addr=0x7f0000002000 mutex=0x7f0000002040\n"
+                      f'{i}.890300000 +0.000100000 200/200 io_write fd=8 result=400 path="pipe:[7]" requested_bytes=400\n'
+                      f'{i}.890700000 +0.000100000 100/101 io_read fd=5 result=400 path="pipe:[7]" requested_bytes=400\n'
+                      f"{i}.890900000 100/101 lock_wake waiters=1 call=2 addr=0x7f0000002000\n"
+                      f"{i}.900000000 100/100 phase_end outcome=done amount=16 object=0x0\n"
+                      f'{i}.910000000 100/100 phase_begin phase=forward object=0x1 name="Net"\n{i}.930000000 100/100 phase_end outcome=done amount=0 object=0x0\n'
+                      f"{i}.930000000 100/100 phase_begin phase=backward object=0x0\n{i}.960000000 100/100 phase_end outcome=done amount=0 object=0x0\n"
+                      f'{i}.960000000 100/100 phase_begin phase=optimizer_step object=0x2 name="SGD"\n{i}.990000000 100/100 phase_end outcome=done amount=0 object=0x0\n')
+        return story
+
+    def findings(self, *options):
+        return {finding["rule"]: finding for finding in self.report(*options)["findings"]}
+
+    def test_of_a_loader_that_was_started_before(self):
+        """That it has workers is known all the same, as the process reads no sample itself; also where a ring has lost the start."""
+        story = self.training()
+        start = re.compile(r"^\S+ 100/100 phase_(begin phase=loader_start|end outcome=done amount=1 object=0x64030).*\n", re.M)
+        self.assertEqual(len(start.findall(story)), 2)
+        lost = start.sub("", story) + "lost 100 overwritten=2 no_space=0\n"
+        here = re.sub(r"^\S+ \+\S+ (100/100 lock_cond|100/101|200/200) .*\n", "", re.sub(
+            r"^(\S+) 100/100 phase_end outcome=done amount=16 object=0x0\n",
+            r"\1 100/100 phase_begin phase=worker_fetch object=0x0\n\1 100/100 phase_end outcome=done amount=16 object=0x0\n\g<0>", lost, flags=re.M), flags=re.M)
+        for what, text, options in (("all", story, []), ("a window", story, ["--since", "9.4s"]), ("lost", lost, []), ("in this process", here, [])):
+            with self.subTest(what=what):
+                self.assemble(text)
+                found = self.findings(*options)
+                if what == "in this process":
+                    self.assertEqual(found["steps_wait_for_data"]["evidence"]["workers"], 0)
+                else:
+                    self.assertIn("too_few_workers", found)
+                    self.assertNotIn("steps_wait_for_data", found)
 
     def test_exports(self):
         done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", PROGRAM, "2.5", text=True)

@@ -45,6 +45,7 @@ static const char *const metrics_of[COST__COUNT] = {
 struct sums {
     pt_u64 updates, skipped, batches, batches_of_one;
     pt_u32 workers;
+    bool are_workers_unknown;
     const char *data; /* of the last that trained */
     pt_i64 train_ns, validation_ns, by_mode_ns, late_ns, ends_ns, checkpoints_in_passes_ns;
     double waits_s;
@@ -124,6 +125,7 @@ static void add(struct sums *sums, const struct pt_loop_results *loop, const str
     sums->batches += loop->batches;
     sums->batches_of_one += loop->batches_of_one;
     sums->workers = loop->workers > sums->workers ? loop->workers : sums->workers;
+    sums->are_workers_unknown |= loop->are_workers_unknown;
     sums->data = loop->data ? loop->data : sums->data;
     sums->train_ns += loop->train_ns;
     sums->validation_ns += loop->pass_ns[PT_PASS_VALIDATION];
@@ -150,7 +152,10 @@ static void set_shares(struct pt_metrics *metrics, struct pt_scope scope, const 
                    pt_real(sums->batches ? 100 * (double)sums->batches_of_one / (double)sums->batches : 0));
     pt_metrics_set(metrics, scope, "training.waits_percent",
                    pt_real(sums->train_ns > 0 ? 100 * sums->waits_s / s_of(sums->train_ns) : 0));
-    pt_metrics_set(metrics, scope, "training.workers.count", pt_integer(sums->workers));
+    pt_metrics_set(metrics, scope, "training.workers.count",
+                   sums->are_workers_unknown
+                       ? pt_unknown("a loader was started before the window, or that it was is lost")
+                       : pt_integer(sums->workers));
     pt_metrics_set(metrics, scope, "training.data_set",
                    sums->data ? pt_text(pt_metrics_text(metrics, sums->data)) : pt_unknown("no loader named it"));
 }

@@ -19,7 +19,8 @@ struct pt_pass {
     pt_u32 number;    /* among those of its kind, from 1 */
     const char *name; /* of the data; NULL = unknown */
     pt_u32 workers;
-    pt_u32 stack; /* where in Python its loader was started; 0 = unknown */
+    bool are_workers_unknown; /* what started its loader is not recorded: it was before a window, or is lost */
+    pt_u32 stack;             /* where in Python its loader was started; 0 = unknown */
     pt_i64 start_ns, end_ns;
     pt_i64 ns; /* its own: without passes of other loaders within it */
     pt_i64 phase_ns[PT_N_PHASES];
@@ -50,6 +51,7 @@ struct pt_loop_results {
     pt_u64 batches_of_one;     /* of one sample */
     pt_u64 exhausted;          /* epochs that ended so */
     pt_u32 workers;            /* of the loader of an epoch, at most */
+    bool are_workers_unknown;  /* of one of these loaders */
     pt_u64 batches_of_workers; /* delivered in any pass, by a loader with workers */
     const char *data;          /* of the last epoch; NULL = unknown */
     bool has_forward;

@@ -416,6 +416,8 @@ void pt_loop_end(struct pt_loop *loop, const struct pt_thread *thread, const str
     }
     if (phase->kind == PT_PHASE_loader_start)
         end_start(loop, phase);
+    if (phase->kind == PT_PHASE_worker_fetch)
+        pt_passes_fetched(&loop->passes);
     if (phase->kind == PT_PHASE_data_wait && !phase->is_inner)
         pt_passes_got(&loop->passes, phase);
 }

@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-#include "util/whole.h"
+#include "model/window.h"
+#include "steps_of_batches.h"
 
 /* ---- a batch ends ---- */
 
@@ -15,82 +16,6 @@ static void add_phases(pt_i64 *to, const pt_i64 *from)
 {
     for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
         to[kind] += from[kind];
-}
-
-/* A loop may have several backward passes for each batch. Counted as batches, a skipped one would make two steps of the
- * next. */
-static pt_u64 trained_by(const struct pt_open_pass *open, pt_u64 backwards)
-{
-    const pt_u64 n = open->backwards_of_one ? backwards / open->backwards_of_one : backwards;
-    return n || !backwards ? n : 1;
-}
-
-static void learn_backwards(struct pt_open_pass *open)
-{
-    const pt_u64 n = open->batch.backwards;
-    const bool is_of_one = !open->fetched.n && !open->called.n && !open->batch.is_tail;
-    if (is_of_one && (!open->backwards_of_one || n < open->backwards_of_one))
-        open->backwards_of_one = n;
-}
-
-/* How many batches a step of several backward passes had: those of one update may be fetched at once, before it. Two
- * models that train against each other have an update for each. */
-static pt_u64 batches_of(struct pt_open_pass *open)
-{
-    const pt_u64 trained = trained_by(open, open->batch.backwards);
-    if (open->batch.optimizer_steps >= trained)
-        return 1;
-    const pt_u64 least = open->batch.is_tail ? 0 : 1;
-    const pt_u64 most = open->batch.is_tail ? open->ahead : open->fetched.n + 1;
-    const pt_u64 n = trained < most ? trained : most;
-    open->ahead -= n > least ? n - least : 0;
-    return n ? n : 1;
-}
-
-/* Of a run of batches that were skipped, when a training goes on where it stopped, no more than a step can have. */
-static void cut_to(struct pt_idle_batches *idle, pt_u64 most)
-{
-    const double share = idle->n > most ? (double)most / (double)idle->n : 1;
-    idle->ns = pt_whole_signed(share * (double)idle->ns);
-    for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
-        idle->phase_ns[kind] = pt_whole_signed(share * (double)idle->phase_ns[kind]);
-}
-
-/* The losses of several batches may be summed for one backward pass. Of many at once that is believed where the step
- * before had as many, too: a loop that fills a memory would make one step of hundreds of batches. */
-static bool are_summed(const struct pt_passes *passes, const struct pt_idle_batches *called)
-{
-    enum { OFTEN_SUMMED = 16 };
-    return called->n <= OFTEN_SUMMED || called->n <= 2 * passes->called_before;
-}
-
-static void add_steps(struct pt_passes *passes, struct pt_open_pass *open, pt_i64 ns)
-{
-    learn_backwards(open);
-    const pt_u64 trained = trained_by(open, open->batch.backwards);
-    cut_to(&open->fetched, trained);
-    if (!are_summed(passes, &open->called))
-        cut_to(&open->called, trained);
-    passes->called_before = open->called.n;
-    const pt_i64 before_ns = open->called.ns + open->fetched.ns;
-    const pt_u64 n = batches_of(open);
-    const pt_i64 of_one_ns = (before_ns + ns) / (pt_i64)n;
-    for (pt_u64 i = 0; i < n; i++) {
-        struct pt_step step = {
-            .pass = (pt_u32)passes->results->passes[PT_PASS_EPOCH] + 1,
-            .is_first = !open->pass.steps,
-            .start_ns = open->batch.start_ns - before_ns + (pt_i64)i * of_one_ns,
-            .ns = of_one_ns,
-        };
-        for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
-            step.phase_ns[kind] =
-                (open->batch.phase_ns[kind] + open->called.phase_ns[kind] + open->fetched.phase_ns[kind]) / (pt_i64)n;
-        if (step.is_first)
-            open->pass.first_step_ns = of_one_ns;
-        open->pass.steps++;
-        pt_pace_add(&passes->steps, &step);
-    }
-    open->fetched = open->called = (struct pt_idle_batches){0};
 }
 
 static void add_idle(struct pt_open_pass *open, pt_i64 ns)
@@ -120,7 +45,7 @@ static void end_batch(struct pt_passes *passes, pt_u32 at, pt_i64 now_ns, bool i
     const pt_i64 ns = own_ns > 0 ? own_ns : 0;
     const bool is_step = batch->is_delivered && batch->backwards && !open->is_phase && !open->is_inside;
     if (is_step)
-        add_steps(passes, open, ns);
+        pt_add_steps_of_batch(passes, open, ns);
     else if (batch->is_delivered && !batch->is_tail)
         add_idle(open, ns);
     open->backwards += batch->backwards;
@@ -195,7 +120,7 @@ static struct pt_open_pass *validation_of(struct pt_passes *passes)
 static void drop_skipped(const struct pt_passes *passes, struct pt_open_pass *open)
 {
     struct pt_pass *pass = &open->pass;
-    const pt_u64 trained = trained_by(open, open->backwards);
+    const pt_u64 trained = pt_batches_trained_by(open, open->backwards);
     const pt_u64 more = pass->batches > trained ? pass->batches - trained : 0;
     const pt_u64 n = more < open->only_fetched ? more : open->only_fetched;
     if (n && passes->results->has_forward)
@@ -212,6 +137,7 @@ static void count_epoch(struct pt_passes *passes, struct pt_open_pass *open)
     results->batches_of_one += open->batches_of_one;
     results->exhausted += open->pass.is_exhausted;
     results->workers = open->pass.workers > results->workers ? open->pass.workers : results->workers;
+    results->are_workers_unknown |= open->pass.are_workers_unknown;
     results->data = open->pass.name;
     pt_vec_push(&passes->first_batches, open->pass.start_cost_ns + open->pass.first_wait_ns);
     if (!open->pass.workers)
@@ -258,7 +184,9 @@ static void count_pass(struct pt_passes *passes, struct pt_open_pass *open)
     pass->kind = kind_of(open);
     if (pass->kind == PT_PASS_VALIDATION && is_look(open))
         return;
-    results->batches_of_workers += pass->workers ? pass->batches : 0;
+    results->batches_of_workers += pass->are_workers_unknown ? open->fetched_elsewhere
+                                   : pass->workers           ? pass->batches
+                                                             : 0;
     results->pass_ns[pass->kind] += pass->ns;
     if (pass->kind != PT_PASS_VALIDATION) {
         results->train_ns += pass->ns;
@@ -352,12 +280,33 @@ static void push(struct pt_passes *passes, struct pt_open_pass *open, pt_i64 at_
     passes->stack[passes->depth++] = open;
 }
 
+/* Of an iterator that nobody was seen to make. A hole in the events ends its pass, but not the loader. */
+static struct pt_open_pass *go_on(struct pt_passes *passes, pt_u64 iterator, pt_i64 at_ns)
+{
+    const struct pt_process *process = passes->results->process;
+    struct pt_pass before = {.are_workers_unknown =
+                                 pt_session_is_window(process->session) || pt_process_lost_events(process)};
+    pt_u64 last_used = 0;
+    for (pt_u32 i = 0; i < PT_PASSES_OPEN; i++) {
+        const struct pt_open_pass *ended = &passes->open[i];
+        if (ended->is_phase || ended->iterator != iterator || ended->last_used < last_used || !ended->last_used)
+            continue;
+        before = ended->pass;
+        last_used = ended->last_used;
+    }
+    struct pt_open_pass *open = pt_passes_new(passes, iterator, 0, at_ns);
+    open->pass.name = before.name;
+    open->pass.workers = before.workers;
+    open->pass.are_workers_unknown = before.are_workers_unknown;
+    return open;
+}
+
 void pt_passes_wait(struct pt_passes *passes, pt_u64 iterator, pt_i64 at_ns)
 {
     end_tail(passes, at_ns);
     struct pt_open_pass *open = find_iterator(passes, iterator);
     if (!open)
-        open = pt_passes_new(passes, iterator, 0, at_ns);
+        open = go_on(passes, iterator, at_ns);
     open->last_used = ++passes->uses;
     pt_u32 at = passes->depth;
     while (at && passes->stack[at - 1] != open)
@@ -370,6 +319,15 @@ void pt_passes_wait(struct pt_passes *passes, pt_u64 iterator, pt_i64 at_ns)
     open->batch = (struct pt_training_batch){.is_open = true, .start_ns = at_ns};
 }
 
+void pt_passes_fetched(struct pt_passes *passes)
+{
+    struct pt_open_pass *top = pt_passes_top(passes);
+    if (!top || !top->batch.is_open || top->batch.is_delivered || top->is_phase)
+        return;
+    top->batch.is_fetched_here = true;
+    top->pass.are_workers_unknown = false; /* it has none */
+}
+
 void pt_passes_got(struct pt_passes *passes, const struct pt_phase_span *wait)
 {
     struct pt_open_pass *open = find_iterator(passes, wait->object);
@@ -379,6 +337,7 @@ void pt_passes_got(struct pt_passes *passes, const struct pt_phase_span *wait)
         open->batch.is_delivered = true;
         open->pass.first_wait_ns = open->pass.batches ? open->pass.first_wait_ns : pt_phase_ns(wait);
         open->pass.batches++;
+        open->fetched_elsewhere += !open->batch.is_fetched_here;
         open->batch.samples = wait->amount;
         open->pass.samples += wait->amount;
         open->batches_of_one += wait->amount == 1;
