@@ -117,7 +117,8 @@ static struct net_name *host_of(struct network *network, const struct pt_event *
 
 static struct net_connection *connection_of(struct network *network, const struct pt_event *e)
 {
-    pt_u64 *slot = pt_map_at(&network->by_descriptor, (pt_u64)e->process->index << 32 | (pt_u32)e->tag);
+    const pt_u32 descriptor = (pt_u32)pt_descriptor_number(e); /* of a copy, that of the connection, not of the file */
+    pt_u64 *slot = pt_map_at(&network->by_descriptor, (pt_u64)e->process->index << 32 | descriptor);
     if (!*slot) {
         pt_vec_push(&network->connections, (struct net_connection){0});
         *slot = network->connections.n;
