@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the life and name of each thread. Threads: any, once the facts are open; the CPU profile's names one at a time.
- * Never: counts a thread twice because of an exec.
+ * Owns: the life and name of each thread, the CPU time of a process. Threads: any, once the facts are open; the CPU
+ * profile's names one at a time. Never: counts a thread twice because of an exec.
  */
 #include "state.h"
 
+#include <math.h>
+
+#include "model/window.h"
 #include "workers.h"
+
+static const char *why_no_cpu_time(const struct pt_process *process)
+{
+    return pt_session_is_window(process->session) ? pt_window_no_counters
+           : process->is_running                  ? "the process runs, and has not noted its CPU time yet"
+                                                  : "the process ended before it noted its CPU time";
+}
+
+struct pt_value pt_image_cpu_s(const struct pt_facts *facts, const struct pt_process *process)
+{
+    const double cpu_ns = pt_image_use(facts, process).cpu_ns;
+    return isnan(cpu_ns) ? pt_unknown(why_no_cpu_time(process)) : pt_real(cpu_ns / 1e9);
+}
 
 static bool is_main(const struct pt_thread *thread)
 {

@@ -89,6 +89,9 @@ static inline struct pt_image_use pt_image_use(const struct pt_facts *facts, con
     return pt_kernel_counts_image(&facts->counts, &facts->cpu, process);
 }
 
+/* For tables: its CPU time, or why that is not known. */
+struct pt_value pt_image_cpu_s(const struct pt_facts *facts, const struct pt_process *process);
+
 /* When a thread began and ended, from the trace and the kernel's records; an exec does not end it. */
 struct pt_thread_life {
     pt_i64 start_ns, end_ns;

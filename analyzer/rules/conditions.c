@@ -75,6 +75,15 @@ static double workers_of_loaders(const struct pt_finding *finding, const struct 
     return of_loaders > 0 ? fmin(at_once, of_loaders) : at_once;
 }
 
+/* By the workers; where none of them noted its time, as in a window, by the stage, which was sampled. */
+static double cpus_in_use_percent(const struct pt_finding *finding, const struct pt_metrics *metrics, double wall_s)
+{
+    const double workers_s = pt_finding_number(finding, metrics, "helpers.cpu_s");
+    const double cpus = pt_finding_number(finding, metrics, "cpus.usable");
+    return isnan(workers_s) ? pt_finding_number(finding, metrics, "cpu.avg_percent") / cpus
+                            : 100 * workers_s / (wall_s * cpus);
+}
+
 static struct worker_shares shares_of(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_metrics *metrics = &profile->metrics;
@@ -87,8 +96,7 @@ static struct worker_shares shares_of(const struct pt_profile *profile, const st
         .total_s = pt_finding_number(finding, metrics, "helpers.total_s"),
         .lived_s = 100 * pt_finding_number(finding, metrics, "helpers.busy_s") /
                    pt_finding_number(finding, metrics, "helpers.busy_percent"),
-        .cpus_percent = 100 * pt_finding_number(finding, metrics, "helpers.cpu_s") /
-                        (wall_s * pt_finding_number(finding, metrics, "cpus.usable")),
+        .cpus_percent = cpus_in_use_percent(finding, metrics, wall_s),
         .wall_percent = wall_s > 0 ? 100 * wait_s / wall_s : 0,
         .feeds = pt_finding_number(finding, metrics, "helpers.feed.calls"),
         .workers = pt_finding_number(finding, metrics, "helpers.workers.count"),

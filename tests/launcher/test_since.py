@@ -83,6 +83,8 @@ class Since(LauncherCase):
         # What has no times is null, with the reason.
         self.assertIsNone(process["heap"]["allocs"])
         self.assertIn("not known of a window", process["heap"]["allocs_reason"])
+        self.assertIn("not known of a window", process["cpu_s_reason"])
+        self.assertIn("not known of a window", report["stages"][0]["workers"][0]["cpu_s_reason"])
         events = report["trace_quality"]["events"]
         calls = log["reads"] + log["writes"] + 1 + 3  # sleeps
         self.assertEqual(process["events"]["recorded"], events)

@@ -185,7 +185,7 @@ static const struct pt_table_kind by_process = {PT_VIEW_workers, .most = PT_ACCO
 static void add_worker(struct pt_account *account, struct pt_rows *rows, const struct pt_thread *thread)
 {
     const struct pt_process *process = thread->process;
-    const struct pt_value none = pt_unknown("the process ended before it noted its CPU time");
+    const struct pt_value cpu_s = pt_image_cpu_s(account->facts, process);
     const struct pt_value no_share =
         pt_unknown("it noted more CPU time than its threads can have used in its recorded life");
     const struct pt_image_use use = pt_image_use(account->facts, process);
@@ -197,10 +197,10 @@ static void add_worker(struct pt_account *account, struct pt_rows *rows, const s
                           .process = pt_process_name(account->profile, process),
                           .pid = process->pid,
                           .wall_s = use.lived_ns / 1e9,
-                          .cpu_s = isnan(use.cpu_ns) ? none : pt_real(use.cpu_ns / 1e9),
-                          .cpu_percent = isnan(use.cpu_ns)    ? none
-                                         : isnan(use.percent) ? no_share
-                                                              : pt_real(use.percent),
+                          .cpu_s = cpu_s,
+                          .cpu_percent = cpu_s.type == PT_VALUE_UNKNOWN ? cpu_s
+                                         : isnan(use.percent)           ? no_share
+                                                                        : pt_real(use.percent),
                           .file_s = pt_account_part_of(process, PT_PART_file_read, file_ns),
                           .network_s = pt_account_part_of(process, PT_PART_network, split.ns[PT_PART_network]),
                           .data_wait_s = pt_account_part_of(process, PT_PART_data_wait, split.ns[PT_PART_data_wait]),
@@ -227,7 +227,7 @@ static void set_processes(struct pt_profile *profile)
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_image_use use = pt_image_use(profile->facts, profile->session->processes[i]);
         pt_metrics_set(&profile->metrics, pt_scope_process(i), "process.cpu_s",
-                       isnan(use.cpu_ns) ? pt_unknown("the process did not note it") : pt_real(use.cpu_ns / 1e9));
+                       pt_image_cpu_s(profile->facts, profile->session->processes[i]));
         pt_metrics_set(&profile->metrics, pt_scope_process(i), "process.lived_s", pt_real(use.lived_ns / 1e9));
     }
 }

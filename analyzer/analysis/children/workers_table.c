@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "facts/path/critical_path.h"
+#include "model/window.h"
 #include "profile/process_name.h"
 #include "idle_queues.h"
 #include "pools.h"
@@ -285,6 +286,18 @@ static void set_balance(const struct pt_children *children, pt_u32 stage, const 
 /* After a fork the parent faults on each page that it writes next; measured, of the fork's time: 0.37. */
 #define FAULTS_OF_FORKS 0.35
 
+static const char *why_no_cpu(const struct pt_children *children)
+{
+    return pt_session_is_window(children->profile->session) ? pt_window_no_counters
+                                                            : "a worker ended before it noted its CPU time";
+}
+
+/* As far as it is known; 0 would say that they leave all CPUs to others. */
+static struct pt_value cpu_of_all(const struct pt_children *children, const struct workers *workers)
+{
+    return workers->all_cpu_ns > 0 ? pt_real(workers->all_cpu_ns / 1e9) : pt_unknown(why_no_cpu(children));
+}
+
 static void set_workers(const struct pt_children *children, pt_u32 stage)
 {
     struct pt_metrics *metrics = &children->profile->metrics;
@@ -310,11 +323,11 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
         pt_metrics_set(metrics, scope, "helpers.file_percent", percent(workers->file_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.other_percent", percent(workers->other_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.busy_s", pt_real(workers->all_busy_ns / 1e9));
-        pt_metrics_set(metrics, scope, "helpers.cpu_s", pt_real(workers->all_cpu_ns / 1e9)); /* as far as it is known */
+        pt_metrics_set(metrics, scope, "helpers.cpu_s", cpu_of_all(children, workers));
         pt_metrics_set(metrics, scope, "helpers.cpu_percent",
                        workers->is_cpu_known
                            ? percent(fmin(workers->cpu_ns, workers->cpu_life_ns), workers->cpu_life_ns)
-                           : pt_unknown("a worker ended before it noted its CPU time"));
+                           : pt_unknown(why_no_cpu(children)));
         pt_metrics_set(metrics, scope, "helpers.fault_percent",
                        isnan(workers->fault_ns) ? pt_unknown(no_profile)
                                                 : percent(workers->fault_ns, workers->life_ns));
@@ -353,15 +366,13 @@ static void add_worker(const struct pt_children *children, pt_u32 stage, struct 
 {
     const struct pt_children_process *own = &children->processes[process->index];
     const double fault_ns = kernel_times_of(children, stage, process).fault_ns;
-    const double cpu_ns = pt_image_use(children->facts, process).cpu_ns;
     pt_rows_add(rows, &(struct worker_row){
                           .process = pt_process_name(children->profile, process),
                           .pid = process->pid,
                           .lived_s = life_ns(process) / 1e9,
                           .busy_s = busy_ns(children, process) / 1e9,
                           .busy_percent = percent(busy_ns(children, process), life_ns(process)),
-                          .cpu_s = isnan(cpu_ns) ? pt_unknown("the process ended before it noted its CPU time")
-                                                 : pt_real(cpu_ns / 1e9),
+                          .cpu_s = pt_image_cpu_s(children->facts, process),
                           .file_s = own->file_ns / 1e9,
                           .other_s = own->other_ns / 1e9,
                           .fault_s = isnan(fault_ns) ? pt_unknown(no_profile) : pt_real(fault_ns / 1e9),

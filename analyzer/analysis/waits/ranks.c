@@ -5,7 +5,6 @@
  * Threads: one. State: one small struct per process that has a rank, a bit per thread of them. Never: takes a rank's
  * wait for its own workers, or for its own threads that compute, for one for another rank.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "proftrace/events.h"
@@ -144,7 +143,6 @@ static void add_row(struct ranks *ranks, struct pt_rows *rows, const struct pt_p
 {
     const double lived_s = (double)(process->end_ns - process->start_ns) / 1e9;
     const double waited_s = (double)ranks->processes[process->index].waited_ns / 1e9;
-    const double cpu_ns = pt_image_use(ranks->facts, process).cpu_ns; /* as in the other tables */
     pt_rows_add(rows, &(struct rank_row){
                           .rank = (pt_u64)process->rank,
                           .pid = process->pid,
@@ -153,8 +151,7 @@ static void add_row(struct ranks *ranks, struct pt_rows *rows, const struct pt_p
                           .waited_s = waited_s,
                           .worked_s = lived_s > waited_s ? lived_s - waited_s : 0,
                           .waits = ranks->processes[process->index].waits,
-                          .cpu_s = isnan(cpu_ns) ? pt_unknown("the process ended before it noted its CPU time")
-                                                 : pt_real(cpu_ns / 1e9),
+                          .cpu_s = pt_image_cpu_s(ranks->facts, process), /* as in the other tables */
                       });
 }
 
