@@ -27,45 +27,61 @@ static struct pt_value plausible(const struct pt_profile *profile, double percen
     return pt_unknown("the record is damaged: more CPU time than the machine has");
 }
 
-/* Returns the CPU time that the processes noted themselves. */
-static double set_resources_from_library(struct pt_profile *profile, pt_u32 stage)
+/* What the processes of a stage noted themselves. */
+struct noted {
+    double cpu_ns, recorded_ns;
+    const char *unknown; /* why that is not all; NULL = it is */
+    pt_u64 rss_bytes;
+};
+
+static struct noted noted_of(const struct pt_profile *profile, pt_u32 stage)
 {
-    struct pt_metrics *metrics = &profile->metrics;
-    const struct pt_scope scope = pt_scope_stage(stage);
-    pt_u64 rss_bytes = 0;
-    double cpu_ns = 0, recorded_ns = 0;
-    bool cpu_known = profile->stages.items[stage].n_processes > 0;
+    struct noted noted = {0};
+    if (!profile->stages.items[stage].n_processes)
+        noted.unknown = "a process ended before it noted its CPU time";
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
         if (pt_profile_stage_of(profile, process) != stage)
             continue;
         const struct pt_image_use use = pt_image_use(profile->facts, process);
-        cpu_known &= !isnan(use.cpu_ns);
-        cpu_ns += isnan(use.cpu_ns) ? 0 : use.cpu_ns;
-        recorded_ns += isnan(use.recorded_cpu_ns) ? 0 : use.recorded_cpu_ns;
-        if (process->max_rss_bytes > rss_bytes)
-            rss_bytes = process->max_rss_bytes;
+        if (isnan(use.cpu_ns))
+            noted.unknown = "a process ended before it noted its CPU time";
+        else if (use.is_at_least)
+            noted.unknown = "a process was killed, or runs still, and noted its CPU time long before";
+        noted.cpu_ns += isnan(use.cpu_ns) ? 0 : use.cpu_ns;
+        noted.recorded_ns += isnan(use.recorded_cpu_ns) ? 0 : use.recorded_cpu_ns;
+        if (process->max_rss_bytes > noted.rss_bytes)
+            noted.rss_bytes = process->max_rss_bytes;
     }
-    const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
+    if (pt_session_is_window(profile->session)) {
+        noted.unknown = pt_window_no_counters;
+        noted.cpu_ns = 0;
+    }
+    return noted;
+}
+
+/* Returns the CPU time that the processes noted themselves. */
+static double set_resources_from_library(struct pt_profile *profile, pt_u32 stage)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const struct pt_scope scope = pt_scope_stage(stage);
+    const struct noted noted = noted_of(profile, stage);
     const bool is_window = pt_session_is_window(profile->session);
-    cpu_known &= !is_window;
-    cpu_ns = is_window ? 0 : cpu_ns;
-    struct pt_value cpu_s =
-        cpu_known ? pt_real(cpu_ns / 1e9)
-                  : pt_unknown(is_window ? pt_window_no_counters : "a process ended before it noted its CPU time");
-    struct pt_value percent = !cpu_known   ? cpu_s
-                              : wall_s > 0 ? plausible(profile, 100 * recorded_ns / 1e9 / wall_s, wall_s)
-                                           : pt_unknown("the stage took no time");
+    const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9;
+    struct pt_value cpu_s = noted.unknown ? pt_unknown(noted.unknown) : pt_real(noted.cpu_ns / 1e9);
+    struct pt_value percent = noted.unknown ? cpu_s
+                              : wall_s > 0  ? plausible(profile, 100 * noted.recorded_ns / 1e9 / wall_s, wall_s)
+                                            : pt_unknown("the stage took no time");
     if (wall_s > 0 && percent.type == PT_VALUE_UNKNOWN)
         cpu_s = percent;
     pt_metrics_set(metrics, scope, "cpu.total_s", cpu_s);
     pt_metrics_set(metrics, scope, "cpu.avg_percent", percent);
     pt_metrics_set(metrics, scope, "cpu.max_percent", pt_unknown(pt_profile_why_not_sampled(profile, stage)));
     pt_metrics_set(metrics, scope, "rss.max_bytes",
-                   rss_bytes ? pt_integer(rss_bytes)
-                             : pt_unknown(is_window ? pt_window_no_counters : "no process noted its memory"));
+                   noted.rss_bytes ? pt_integer(noted.rss_bytes)
+                                   : pt_unknown(is_window ? pt_window_no_counters : "no process noted its memory"));
     pt_metrics_set(metrics, scope, "rss.max_of", pt_text("largest process"));
-    return cpu_ns / 1e9;
+    return noted.cpu_ns / 1e9;
 }
 
 /* Where a program ignores SIGCHLD the kernel adds no child's time to its parent's: what wait4() tells of a server that

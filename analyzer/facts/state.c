@@ -19,8 +19,10 @@ static const char *why_no_cpu_time(const struct pt_process *process)
 
 struct pt_value pt_image_cpu_s(const struct pt_facts *facts, const struct pt_process *process)
 {
-    const double cpu_ns = pt_image_use(facts, process).cpu_ns;
-    return isnan(cpu_ns) ? pt_unknown(why_no_cpu_time(process)) : pt_real(cpu_ns / 1e9);
+    const struct pt_image_use use = pt_image_use(facts, process);
+    return isnan(use.cpu_ns) ? pt_unknown(why_no_cpu_time(process))
+           : use.is_at_least ? pt_unknown("the process was killed, or runs still, and noted its CPU time long before")
+                             : pt_real(use.cpu_ns / 1e9);
 }
 
 static bool is_main(const struct pt_thread *thread)

@@ -174,6 +174,26 @@ static double early_ns(const struct pt_process *process, const struct pt_kernel_
     return count->is_read ? fmax((double)count->first.on_cpu_ns - before_ns - lived_ns, 0) : 0;
 }
 
+/* What a process that was killed may have used since anything was last heard of it: the program that computes for an
+ * hour and calls nothing seemed to have used what its start did. */
+static bool may_be_much_more(const struct pt_kernel_counts *counts, const struct pt_cpu_profiles *cpu,
+                             const struct pt_process *process, double noted_ns)
+{
+    enum { MUCH_PERCENT = 10, LEAST_NS = 20000000 };
+    pt_i64 heard_ns = process->start_ns;
+    if (process->state != PT_PROCESS_LIVE)
+        return false;
+    for (pt_u32 i = 0; i < process->n_threads; i++) {
+        const pt_u32 thread = counts->ids->first[process->index] + i;
+        if (cpu->numbers[thread])
+            return false;
+        const pt_i64 read_ns = counts->threads[thread].is_read ? counts->threads[thread].last.at_ns : 0;
+        const pt_i64 last_ns = read_ns > process->threads[i].end_ns ? read_ns : process->threads[i].end_ns;
+        heard_ns = last_ns > heard_ns ? last_ns : heard_ns;
+    }
+    return (double)(process->end_ns - heard_ns) > LEAST_NS + noted_ns * MUCH_PERCENT / 100;
+}
+
 struct pt_image_use pt_kernel_counts_image(const struct pt_kernel_counts *counts, const struct pt_cpu_profiles *cpu,
                                            const struct pt_process *process)
 {
@@ -183,7 +203,7 @@ struct pt_image_use pt_kernel_counts_image(const struct pt_kernel_counts *counts
     const double before_ns = process->previous_image ? (double)process->previous_image->cpu_ns : 0;
     const double recorded_ns = fmax((double)(process->end_ns - process->start_ns), 0);
     const double most_ns = recorded_ns * (process->n_threads ? process->n_threads : 1);
-    struct pt_image_use use = {process_ns(counts, cpu, process) - before_ns, NAN, recorded_ns, NAN};
+    struct pt_image_use use = {process_ns(counts, cpu, process) - before_ns, NAN, recorded_ns, NAN, false};
     if (!(use.cpu_ns >= 0)) {
         use.cpu_ns = NAN;
         return use;
@@ -196,5 +216,6 @@ struct pt_image_use pt_kernel_counts_image(const struct pt_kernel_counts *counts
         use.recorded_cpu_ns = most_ns;
     if (recorded_ns > 0 && use.recorded_cpu_ns <= most_ns)
         use.percent = 100 * use.recorded_cpu_ns / recorded_ns;
+    use.is_at_least = may_be_much_more(counts, cpu, process, use.cpu_ns);
     return use;
 }
