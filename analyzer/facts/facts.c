@@ -21,6 +21,7 @@
 static void take_earlier(struct pt_facts *facts)
 {
     const struct pt_session *session = facts->profile->session;
+    pt_thread_ids_earlier(&facts->ids, session);
     pt_connection_ends_note_earlier(&facts->ends, session);
     for (pt_u32 i = 0; i < session->n_earlier; i++)
         pt_channels_note(&facts->channels, &session->earlier[i]);

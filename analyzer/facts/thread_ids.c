@@ -106,6 +106,12 @@ void pt_thread_ids_event(struct pt_thread_ids *ids, const struct pt_event *event
             event->thread->index + 1;
 }
 
+void pt_thread_ids_earlier(struct pt_thread_ids *ids, const struct pt_session *session)
+{
+    for (pt_u32 i = 0; i < session->n_earlier; i++)
+        pt_thread_ids_event(ids, &session->earlier[i]);
+}
+
 const struct pt_thread *pt_thread_joined(const struct pt_thread_ids *ids, const struct pt_event *event)
 {
     const pt_u64 *index =

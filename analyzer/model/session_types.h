@@ -188,7 +188,8 @@ struct pt_session {
     struct pt_event *states; /* of a window: what was noted before it and holds on; each feed begins with them */
     pt_u32 n_states;
     struct pt_event *earlier; /* of a window: what was done before it and explains what is in it (who connected, who
-                               * accepted), by time. For facts; it is no event of the window, and nobody counts it */
+                               * accepted, which pthread_t a thread has), by time. For facts; it is no event of the
+                               * window, and nobody counts it */
     pt_u32 n_earlier;
     struct pt_quality quality; /* sum */
     char **notes; /* sentences that say how far to trust it: clocks joined by guess, foreign files skipped ... */

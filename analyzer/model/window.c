@@ -109,25 +109,29 @@ struct before {
 };
 
 /* Of these kinds something holds on. */
-static const pt_u16 kinds[] = {PT_KIND_gpu_device, PT_KIND_gpu_tracing, PT_KIND_net_connect, PT_KIND_net_accept};
+static const pt_u16 kinds[] = {PT_KIND_gpu_device, PT_KIND_gpu_tracing, PT_KIND_net_connect, PT_KIND_net_accept,
+                               PT_KIND_thread_start};
 
-static pt_u64 n_kept(const struct pt_totals_by_kind *totals, pt_u32 *ret_categories)
+/* Each thread has a start, but only who joins others has to know theirs. */
+static bool is_kept(const struct pt_process *process, pt_u32 kind)
+{
+    if (kind == PT_KIND_thread_start)
+        return pt_totals_of(process->totals, PT_KIND_wait_thread)->calls > 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kind == kinds[i])
+            return true;
+    return false;
+}
+
+static pt_u64 n_kept(const struct pt_process *process, const struct pt_totals_by_kind *totals, pt_u32 *ret_categories)
 {
     pt_u64 n = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const pt_u64 calls = pt_totals_of(totals, kinds[i])->calls;
+        const pt_u64 calls = is_kept(process, kinds[i]) ? pt_totals_of(totals, kinds[i])->calls : 0;
         *ret_categories |= calls ? (pt_u32)pt_event_descs[kinds[i]].category : 0;
         n += calls;
     }
     return n;
-}
-
-static bool is_kept(const struct pt_event *event)
-{
-    bool is = false;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        is |= event->desc->kind == kinds[i];
-    return is;
 }
 
 /* A later one about the same thing replaces it. */
@@ -145,12 +149,17 @@ static void keep_state(struct events *states, size_t first, const struct pt_even
         pt_vec_push(states, *event);
 }
 
-/* Likewise: of each process the last connection to an address, or from it. */
+static pt_u64 subject_of(const struct pt_event *event)
+{
+    return event->desc->kind == PT_KIND_net_connect  ? pt_event_as(event, net_connect)->peer
+           : event->desc->kind == PT_KIND_net_accept ? pt_event_as(event, net_accept)->peer
+                                                     : pt_event_as(event, thread_start)->pthread;
+}
+
+/* Likewise: of each process the last connection to an address, or from it, and the last thread of a pthread_t. */
 static void keep_earlier(struct before *before, const struct pt_event *event)
 {
-    const bool connects = event->desc->kind == PT_KIND_net_connect;
-    const pt_u32 peer = connects ? pt_event_as(event, net_connect)->peer : pt_event_as(event, net_accept)->peer;
-    const pt_u64 key = pt_hash_pair((pt_u64)event->process->index << 32 | peer, connects);
+    const pt_u64 key = pt_hash_pair(subject_of(event), (pt_u64)event->process->index << 32 | (pt_u32)event->desc->kind);
     const uint64_t *known = pt_map_find(&before->places, key);
     if (known) {
         struct pt_event *last = &before->earlier.items[*known - 1];
@@ -167,14 +176,14 @@ static int find_kept_of(struct pt_session *session, const struct pt_thread *thre
                         struct before *before, struct pt_error *err)
 {
     struct pt_filter filter = {.until_ns = from_ns, .process = thread->process, .thread = thread, .as_stored = true};
-    pt_u64 left = n_kept(thread->totals, &filter.categories);
+    pt_u64 left = n_kept(thread->process, thread->totals, &filter.categories);
     if (!left)
         return 0;
     PT_AUTO(pt_feed_closep) struct pt_feed *feed = pt_session_feed(session, &filter, err);
     struct pt_event event;
     int got = feed ? 0 : -1;
     while (feed && left && (got = feed->next(feed, &event, err)) > 0) {
-        if (event.thread != thread || !is_kept(&event))
+        if (event.thread != thread || !is_kept(event.process, event.desc->kind))
             continue;
         left--;
         if (event.desc->category == PT_CATEGORY_GPU)
@@ -199,7 +208,7 @@ static int find_before(struct pt_session *session, pt_i64 from_ns, struct before
         const struct pt_process *process = session->processes[i];
         pt_u32 categories = 0;
         before->first = before->states.n;
-        for (pt_u32 j = 0; n_kept(process->totals, &categories) && j < process->n_threads; j++)
+        for (pt_u32 j = 0; n_kept(process, process->totals, &categories) && j < process->n_threads; j++)
             if (find_kept_of(session, &process->threads[j], from_ns, before, err) < 0)
                 return -1;
     }

@@ -360,6 +360,20 @@ class Since(LauncherCase):
                     self.assertIn("too_few_workers", found)
                     self.assertNotIn("steps_wait_for_data", found)
 
+    def test_of_threads_that_began_before(self):
+        """The main thread joins two that began before the window, and write all the time: it waits for that, as in the whole run."""
+        story = self.process(7, "writes") + "".join(
+            f"thread 7/{tid} slot={tid - 7} life=1 start=0.050000000\n0.050000000 7/{tid} thread_start tid={tid} pthread=0x7f000000{tid}000\n" for tid in (8, 9))
+        for tid, begin, end in ((8, 1, 6), (9, 6, 10)):
+            story += "".join(f'{t / 10:.9f} +0.099990000 7/{tid} io_pwrite fd=6 result=33554432 path="/out/{tid}" offset_bytes={t << 25}\n' for t in range(begin * 10, end * 10 - 2))
+            story += f"{begin}.000000000 +{end - begin - 0.01:.9f} 7/7 wait_thread result=0 pthread=0x7f000000{tid}000\n"
+        self.assemble(story)
+        for options in ([], ["--since", "5.5s"]):
+            with self.subTest(options=options):
+                (stage,) = self.report(*options)["stages"]
+                self.assertGreater(stage["time"]["file_write_s"], 3.7)  # while the first one writes, the other may do so, too
+                self.assertIn("file_writing", self.findings(*options))
+
     def test_exports(self):
         done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", PROGRAM, "2.5", text=True)
         log = json.loads(done.stdout)
