@@ -66,7 +66,7 @@ void pt_blocker_note(struct pt_facts *facts, const struct pt_event *event, struc
     if (span->part == PT_PART_lock) {
         note_lock(facts, event, span);
     } else if (event->desc->kind == PT_KIND_wait_child) {
-        const struct pt_process *child = pt_process_of_pid(&facts->ids, event->result, span->end_ns);
+        const struct pt_process *child = pt_process_of_pid(&facts->ids, event->process, event->result, span->end_ns);
         if (child)
             set(span, PT_BLOCKER_PROCESS, child->index);
     } else if (channel) {

@@ -14,17 +14,24 @@
 #include <string.h>
 
 #include "proftrace/payloads.h"
+#include "model/tree.h"
 #include "util/hash.h"
 #include "util/mem.h"
 #include "wait_kind.h"
 
 enum { MOST_CHANNELS = 65536, MOST_CROWDED = 4096, MOST_USERS = 16, MOST_PARENTS = 4 };
 
+static bool is_loopback(const char *address)
+{
+    return !strncmp(address, " 127.", 5) || !strncmp(address, " [::1]", 6);
+}
+
 /* Of addresses the kind is left out: a connection from an IPv4 client to a socket for IPv6 is "tcp" and "tcp6". */
-pt_u64 pt_channel_hash(const char *text)
+pt_u64 pt_channel_hash(const struct pt_process *process, const char *text)
 {
     const char *address = pt_channel_of_path(text) == PT_CHANNEL_NETWORK ? strchr(text, ' ') : NULL;
-    return pt_hash_text(address ? address : text, PT_HASH_OF_TEXT) | 1;
+    const pt_u64 hash = pt_hash_text(address ? address : text, PT_HASH_OF_TEXT);
+    return (address && !is_loopback(address) ? hash : pt_hash_pair(hash, pt_machine_of(process))) | 1;
 }
 
 static pt_u64 mixed(pt_u64 a, pt_u64 b)
@@ -63,7 +70,7 @@ static void note_pair(struct pt_channels *channels, const struct pt_event *event
     const char *one = pt_process_string(event->process, pair->path);
     const char *other = pt_process_string(event->process, pair->to_path);
     if (one && other && *one && *other && strcmp(one, other))
-        join(channels, pt_channel_hash(one), pt_channel_hash(other));
+        join(channels, pt_channel_hash(event->process, one), pt_channel_hash(event->process, other));
 }
 
 static size_t host_bytes(const char *address)
@@ -80,9 +87,9 @@ static pt_u64 name_over_there(const struct pt_event *event, const char *peer, co
     if (is_network && (!local || host_bytes(local) != host_bytes(peer) || strncmp(local, peer, host_bytes(peer)) != 0))
         return 0;
     if (is_network)
-        return pt_channel_hash(local);
+        return pt_channel_hash(event->process, local);
     snprintf(name, sizeof name, "%s (pid %u)", peer, event->process->pid);
-    return pt_channel_hash(name);
+    return pt_channel_hash(event->process, name);
 }
 
 static void keep_connection(struct pt_channels *channels, pt_u64 key, pt_u64 peer, pt_u32 channel)
@@ -117,18 +124,20 @@ static void note_connection(struct pt_channels *channels, const struct pt_event 
     if ((event->result && event->result != -EINPROGRESS) || !peer || !*peer)
         return;
     const pt_u64 there = name_over_there(event, peer, local);
-    const pt_u64 here = there ? mixed(there, pt_channel_hash(peer)) : 0;
+    const pt_u64 here = there ? mixed(there, pt_channel_hash(event->process, peer)) : 0;
     const pt_u32 channel = there ? channel_at(channels, here) : 0;
     if (channel)
         join(channels, here, there);
     /* Also where it leads elsewhere: the descriptor may have been another connection's. */
-    keep_connection(channels, key_of(event->process, event->tag), pt_channel_hash(peer), channel);
+    keep_connection(channels, key_of(event->process, event->tag), pt_channel_hash(event->process, peer), channel);
     if (!channel)
         return;
     channels->has_connections = true;
     /* The descriptor may be copied. */
-    keep_connection(channels, mixed(event->process->index, pt_channel_hash(peer)), pt_channel_hash(peer), channel);
-    keep_connection(channels, any_to(pt_channel_hash(peer)), pt_channel_hash(peer), channel);
+    keep_connection(channels, mixed(event->process->index, pt_channel_hash(event->process, peer)),
+                    pt_channel_hash(event->process, peer), channel);
+    keep_connection(channels, any_to(pt_channel_hash(event->process, peer)), pt_channel_hash(event->process, peer),
+                    channel);
 }
 
 static const struct pt_connection *connection_at(const struct pt_channels *channels, pt_u64 key, pt_u64 peer)
@@ -162,7 +171,7 @@ static pt_u32 channel_of(struct pt_channels *channels, const struct pt_event *ev
     if (kind == PT_CHANNEL_FILE || (kind == PT_CHANNEL_NETWORK && !channels->has_connections))
         return 0;
     const char *path = pt_descriptor_of_event(event);
-    const pt_u64 hash = pt_channel_hash(path);
+    const pt_u64 hash = pt_channel_hash(event->process, path);
     const bool may_connect = channels->has_connections && (kind == PT_CHANNEL_NETWORK || !strncmp(path, "unix ", 5));
     const struct pt_connection *connection = may_connect ? connection_of(channels, event, hash) : NULL;
     if (connection)

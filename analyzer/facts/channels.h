@@ -51,8 +51,9 @@ static inline bool pt_sends(const struct pt_event *event)
            event->desc->kind == PT_KIND_net_send || pt_copies_to_channel(event);
 }
 
-/* Of the name of a channel. */
-pt_u64 pt_channel_hash(const char *text);
+/* Of the name of a channel, as a process calls it: pipes, sockets of the machine and loopback are on each machine
+ * others. */
+pt_u64 pt_channel_hash(const struct pt_process *process, const char *text);
 /* Index in channels, plus 1, of the end that a span is about; 0 = none. */
 pt_u32 pt_channels_note(struct pt_channels *channels, const struct pt_event *event);
 /* The thread that used the other end last before `end_ns`, not `thread` itself; NULL = unknown. `channel`: as

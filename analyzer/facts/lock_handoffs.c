@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "proftrace/payloads.h"
+#include "model/tree.h"
 #include "util/hash.h"
 #include "util/mem.h"
 #include "python.h"
@@ -193,14 +194,17 @@ pt_u32 pt_lock_queues_call(struct pt_lock_queues *queues, const struct pt_event 
         return handoffs ? waited(handoffs, event, ret_shares) : 0;
     case PT_KIND_lock_semop: {
         const pt_u64 number = (pt_u64)(pt_u32)event->tag << 16 | (pt_event_as(event, lock_semop)->number & 0xffff);
-        handoffs = handoffs_at(queues, pt_lock_key(NULL, number, PT_KIND_lock_semop));
+        handoffs =
+            handoffs_at(queues, pt_lock_key(NULL, pt_hash_pair(number, pt_machine_of(process)), PT_KIND_lock_semop));
         return handoffs ? operated(handoffs, event, ret_shares) : 0;
     }
     case PT_KIND_io_lock: {
         const pt_u32 id = pt_event_as(event, io_lock)->operation ? pt_event_as(event, io_lock)->path : 0;
         const char *path = id ? pt_process_string(process, id) : NULL;
-        handoffs =
-            path ? handoffs_at(queues, pt_lock_key(NULL, pt_hash_text(path, PT_HASH_OF_TEXT), PT_KIND_io_lock)) : NULL;
+        if (!path)
+            return 0;
+        const pt_u64 file = pt_hash_pair(pt_hash_text(path, PT_HASH_OF_TEXT), pt_machine_of(process));
+        handoffs = handoffs_at(queues, pt_lock_key(NULL, file, PT_KIND_io_lock));
         return handoffs ? locked_file(handoffs, event, ret_shares) : 0;
     }
     default:

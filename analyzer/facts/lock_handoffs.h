@@ -61,8 +61,8 @@ pt_u32 pt_lock_queues_call(struct pt_lock_queues *queues, const struct pt_event 
                            struct pt_lock_share ret_shares[PT_LOCK_HANDOFFS]);
 void pt_lock_queues_fini(struct pt_lock_queues *queues);
 
-/* Of the lock of a kind at an address of a process; NULL = it has the same one in all. Two processes with one address,
- * as copies of one program have, never have one key. */
+/* Of the lock of a kind at an address of a process; NULL = it has the same one in all, of a machine that is in the
+ * address then. Two processes with one address, as copies of one program have, never have one key. */
 pt_u64 pt_lock_key(const struct pt_process *process, pt_u64 addr, pt_u32 kind);
 
 /* Whose a semaphore at an address of a process is: one that processes share lies at one address in the one that made it

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "proftrace/payloads.h"
+#include "model/tree.h"
 #include "util/hash.h"
 #include "util/mem.h"
 
@@ -67,13 +68,20 @@ const struct pt_thread *pt_main_thread(const struct pt_process *process)
     return process->n_threads ? &process->threads[0] : NULL;
 }
 
-struct pt_process *pt_process_of_pid(const struct pt_thread_ids *ids, pt_i64 pid, pt_i64 at_ns)
+struct pt_process *pt_process_of_pid(const struct pt_thread_ids *ids, const struct pt_process *asking, pt_i64 pid,
+                                     pt_i64 at_ns)
 {
     const pt_u64 *last = pid > 0 ? pt_map_find(&ids->by_pid, (pt_u64)pid) : NULL;
-    for (pt_u32 index = last ? (pt_u32)*last : 0; index; index = ids->pid_before[index - 1])
-        if (ids->session->processes[index - 1]->start_ns <= at_ns)
-            return ids->session->processes[index - 1];
-    return NULL;
+    struct pt_process *found = NULL;
+    for (pt_u32 index = last ? (pt_u32)*last : 0; index; index = ids->pid_before[index - 1]) {
+        struct pt_process *process = ids->session->processes[index - 1];
+        if (process->start_ns > at_ns || !pt_same_machine(process, asking))
+            continue;
+        if (pt_process_first_image(process)->parent == asking)
+            return process;
+        found = found ? found : process;
+    }
+    return found;
 }
 
 const struct pt_thread *pt_thread_of_tid(const struct pt_thread_ids *ids, const struct pt_process *process, pt_u32 tid,
@@ -86,6 +94,8 @@ const struct pt_thread *pt_thread_of_tid(const struct pt_thread_ids *ids, const 
         const bool is_own = thread->process == process;
         if (is_own && thread->start_ns <= at_ns)
             return thread;
+        if (!is_own && !pt_same_machine(thread->process, process))
+            continue;
         if (!found || (is_own && found->process != process))
             found = thread;
     }

@@ -39,8 +39,10 @@ const struct pt_thread *pt_thread_of_number(const struct pt_thread_ids *ids, pt_
 
 /* The thread that a process began with; if that one recorded nothing, the first that did. NULL = none did. */
 const struct pt_thread *pt_main_thread(const struct pt_process *process);
-/* The last image, as of then, of the process that had a pid at a time; NULL = it is not traced. */
-struct pt_process *pt_process_of_pid(const struct pt_thread_ids *ids, pt_i64 pid, pt_i64 at_ns);
+/* The last image, as of then, of the process that had a pid at a time, as `asking` calls it: on its machine, and a
+ * child of it before others, as containers have pids of their own. NULL = it is not traced. */
+struct pt_process *pt_process_of_pid(const struct pt_thread_ids *ids, const struct pt_process *asking, pt_i64 pid,
+                                     pt_i64 at_ns);
 /* The thread of that process, else of any, that had a tid at a time; NULL = it recorded nothing. */
 const struct pt_thread *pt_thread_of_tid(const struct pt_thread_ids *ids, const struct pt_process *process, pt_u32 tid,
                                          pt_i64 at_ns);

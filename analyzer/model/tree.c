@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash.h"
 #include "util/text/path.h"
 #include "names.h"
 #include "session_data.h"
@@ -25,6 +26,14 @@ static int by_start(const void *a, const void *b)
 bool pt_same_machine(const struct pt_process *a, const struct pt_process *b)
 {
     return !memcmp(a->file->header->boot_id, b->file->header->boot_id, sizeof a->file->header->boot_id);
+}
+
+pt_u64 pt_machine_of(const struct pt_process *process)
+{
+    pt_u64 words[2] = {0};
+    const size_t room = sizeof words, n = sizeof process->file->header->boot_id;
+    memcpy(words, process->file->header->boot_id, n < room ? n : room);
+    return pt_hash_pair(words[0], words[1]);
 }
 
 /* A program's trace begins soon after the exec; where the next one is not traced, its number is another process's one

@@ -12,5 +12,7 @@ void pt_session_link(struct pt_session *session);
 
 /* The same boot, too: only then do pids and clocks mean the same. */
 bool pt_same_machine(const struct pt_process *a, const struct pt_process *b);
+/* To be mixed into the hash of what has a number or a name on each machine anew: pids, pipes, semaphores, files. */
+pt_u64 pt_machine_of(const struct pt_process *process);
 
 #endif

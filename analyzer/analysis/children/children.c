@@ -213,9 +213,9 @@ static const struct pt_process *child_that_ended(const struct pt_children *child
 static void waited_for_child(struct pt_children *children, const struct pt_event *e)
 {
     const bool is_pclose = e->result == 0 && pt_event_as(e, wait_child)->status != PT_NO_WAIT_STATUS;
-    const struct pt_process *target = is_pclose
-                                          ? child_that_ended(children, e)
-                                          : pt_process_of_pid(&children->facts->ids, e->result, pt_event_end_ns(e));
+    const struct pt_process *target =
+        is_pclose ? child_that_ended(children, e)
+                  : pt_process_of_pid(&children->facts->ids, e->process, e->result, pt_event_end_ns(e));
     const bool is_worker = is_own_worker(children, target, e->process);
     /* One copy of itself that it waits for is a detour, several are a design. */
     if (is_worker && children->processes[e->process->index].n_workers > 1)
@@ -235,7 +235,7 @@ static void forked(struct pt_children *children, const struct pt_event *e)
 {
     struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(children->profile, e->process)];
     const struct pt_process *child =
-        pt_process_of_pid(&children->facts->ids, e->result, pt_event_end_ns(e) + LONGEST_BIRTH_NS);
+        pt_process_of_pid(&children->facts->ids, e->process, e->result, pt_event_end_ns(e) + LONGEST_BIRTH_NS);
     const bool is_worker = child && children->processes[child->index].is_worker;
     const struct pt_process *maker = is_worker ? pt_maker_of(child) : e->process;
     struct pt_children_process *parent = &children->processes[maker->index];

@@ -99,7 +99,7 @@ static bool is_short_command_of(const struct short_commands *all, const struct p
 static const struct pt_process *waited_for(const struct short_commands *all, const struct pt_event *e)
 {
     if (e->desc->kind == PT_KIND_wait_child)
-        return pt_process_of_pid(&all->facts->ids, e->result, pt_event_end_ns(e));
+        return pt_process_of_pid(&all->facts->ids, e->process, e->result, pt_event_end_ns(e));
     const struct pt_span *span = &all->facts->call.span;
     return span->blocker_kind == PT_BLOCKER_WRITER
                ? pt_channels_other_process(&all->facts->channels, e->process, span->blocker, true)

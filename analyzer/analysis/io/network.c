@@ -217,7 +217,7 @@ static void note_ends(struct network *network, const struct pt_event *e)
     pt_connection_ends_note(&network->ends, e);
     if (!client || !*client || network->clients.n + network->servers.n >= MOST_CONNECTIONS)
         return;
-    const pt_u64 hash = pt_channel_hash(client);
+    const pt_u64 hash = pt_channel_hash(e->process, client);
     *pt_map_at(connects ? &network->clients : &network->servers, hash) = (pt_u64)e->process->index + 1;
     const pt_u64 *other = pt_map_find(connects ? &network->servers : &network->clients, hash);
     if (other)

@@ -14,6 +14,7 @@
 #include "analysis/analysis.h"
 #include "facts/state.h"
 #include "facts/wait_kind.h"
+#include "model/tree.h"
 #include "util/hash.h"
 #include "lock_results.h"
 
@@ -39,7 +40,8 @@ static struct pt_lock *lock_at(struct pt_locks *locks, const struct pt_event *e,
                                pt_u64 addr)
 {
     const pt_u32 stage = pt_profile_stage_of(locks->profile, e->process);
-    pt_u64 key = pt_lock_key(process, process ? addr : pt_hash_pair(addr, stage), e->desc->kind);
+    pt_u64 key = pt_lock_key(
+        process, process ? addr : pt_hash_pair(addr, pt_hash_pair(stage, pt_machine_of(e->process))), e->desc->kind);
     const bool is_other = locks->all.n >= MAX_LOCKS && !pt_map_find(&locks->by_key, key);
     if (is_other)
         key = ~(pt_u64)stage;

@@ -40,7 +40,7 @@ void pt_connection_ends_note(struct pt_connection_ends *ends, const struct pt_ev
                                                                   : pt_event_as(event, net_accept)->peer);
     if (!peer || !*peer || (!connects && event->result < 0))
         return;
-    const pt_u64 hash = pt_channel_hash(peer);
+    const pt_u64 hash = pt_channel_hash(event->process, peer);
     if (connects)
         put(&ends->connected, key_of(event->process, hash));
     else
@@ -78,7 +78,7 @@ enum pt_connection_end pt_connection_end_of(const struct pt_connection_ends *end
         return PT_END_SERVER;
     if (!ends->connected.n && !ends->accepted.n)
         return end_by_counts(process);
-    const pt_u64 hash = pt_channel_hash(path);
+    const pt_u64 hash = pt_channel_hash(process, path);
     const struct pt_process *one = process;
     for (int i = 0; one && i < MOST_PARENTS; i++, one = maker_of(one))
         if (pt_map_find(&ends->connected, key_of(one, hash)))
