@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Small C programs that know what they do, call by call: what they say about themselves through proftrace.h, what they print and
 read through every function of stdio that takes a va_list, and in which environment they start that must not have the library."""
+import errno
 import json
 import os
 import pathlib
@@ -239,6 +240,20 @@ int main(int argc, char **argv)
 }
 """
 
+# A disk that is full, a folder that is read as a file, a stream that cannot be written to; then its one byte, and its end.
+FAILURES = r"""
+#include <stdio.h>
+static char text[10];
+int main(int argc, char **argv)
+{
+    FILE *full = fopen("/dev/full", "w"), *folder = fopen(".", "r"), *file = fopen(argv[1], "r");
+    setbuf(full, 0);
+    size_t moved = fwrite(text, 1, 5, full) + fwrite(text, 5, 0, full) + fread(text, 2, 5, folder) + fwrite(text, 1, 7, file);
+    moved += 10 * fread(text, 1, 10, file) + fread(text, 1, 10, file) + fread(text, 0, 10, file);
+    return moved != 10 ? 1 : argc - 2;
+}
+"""
+
 # A sanitizer must be the first library of a program, so this one is started without ours, and with all else.
 SANITIZED = r"""
 #include <stdio.h>
@@ -377,6 +392,13 @@ class Known(unittest.TestCase):
         lines = self.events(ITEMS, self.folder / "data")
         read = [int(n) for line in lines for n in re.findall(r"^stdio_read fd=\d+ bytes=(\d+)", line)]
         self.assertEqual(read, [10, 3000000 - 10, 0, 3000000], lines)
+
+    def test_errors_of_blocks(self):
+        (self.folder / "data").write_text("1", encoding="ascii")
+        lines = self.events(FAILURES, self.folder / "data")
+        moved = re.findall(r"(?m)^stdio_(read|write) fd=\d+ bytes=(-?\d+)", "\n".join(lines))
+        self.assertEqual([(kind, int(n)) for kind, n in moved],
+                         [("write", -errno.ENOSPC), ("write", 0), ("read", -errno.EISDIR), ("write", -errno.EBADF), ("read", 1), ("read", 0), ("read", 0)], lines)
 
     def test_where_a_stream_is(self):
         lines = self.events(SEEKS, self.folder / "data")

@@ -12,12 +12,13 @@
 #include "core/sandbox.h"
 #include "core/sys.h"
 
-/* -1 is either the end of the file or an error; only the latter has an errno of its own. */
+/* -1 is either the end of the file or an error; only the latter has an errno of its own. Where the end was seen, too,
+ * the error was one of an earlier call. */
 static pt_i64 bytes_or_error(const FILE *stream, pt_i64 bytes)
 {
     if (bytes >= 0)
         return bytes;
-    return stream && (stream->_flags & _IO_ERR_SEEN) ? -pt_errno() : 0;
+    return stream && (stream->_flags & (_IO_ERR_SEEN | _IO_EOF_SEEN)) == _IO_ERR_SEEN ? -pt_errno() : 0;
 }
 
 void pt_stdio_read(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes)
@@ -88,7 +89,7 @@ PT_ALWAYS_INLINE pt_i64 position_before_item(const FILE *stream, size_t size)
 static PT_NOINLINE void read_to_end(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes, pt_i64 asked, pt_i64 before)
 {
     const pt_i64 moved = position(stream) - before;
-    pt_stdio_read(start, end, stream, moved > bytes && moved < asked ? moved : bytes);
+    pt_stdio_read(start, end, stream, moved > bytes && moved < asked ? moved : bytes > 0 ? bytes : -1);
 }
 
 PT_ALWAYS_INLINE void got_items(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes, pt_i64 asked, pt_i64 before)
@@ -96,7 +97,13 @@ PT_ALWAYS_INLINE void got_items(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 b
     if (pt_unlikely(before >= 0 && bytes < asked))
         read_to_end(start, end, stream, bytes, asked, before);
     else
-        pt_stdio_read(start, end, stream, bytes);
+        pt_stdio_read(start, end, stream, bytes > 0 || asked == 0 ? bytes : -1);
+}
+
+/* fwrite has no -1: an error is the 0 of a call that was given something. */
+PT_ALWAYS_INLINE void put_items(pt_u64 start, pt_u64 end, FILE *stream, pt_i64 bytes, pt_i64 given)
+{
+    pt_stdio_wrote(start, end, stream, bytes > 0 || given == 0 ? bytes : -1);
 }
 
 #define FREAD(name, parameters, arguments)                                                                             \
