@@ -208,6 +208,8 @@ int main(int argc, char **argv)
     int dir = open("tree/below", O_RDONLY | O_DIRECTORY);
     if (dir < 0 || mknodat(dir, "new", S_IFREG | 0600, 0) || linkat(dir, "new", dir, "other", 0) || renameat(dir, "other", dir, "file"))
         return 2;
+    if (open("", O_RDONLY) >= 0 || linkat(dir, "", dir, "no", 0) == 0)
+        return 4;
     if (unlinkat(dir, "new", 0) || fchmodat(dir, "file", 0600, 0) || symlinkat("file", dir, "link") || unlinkat(dir, "link", 0))
         return 3;
     nftw("tree", see, 5, FTW_CHDIR);
@@ -383,7 +385,8 @@ class Known(unittest.TestCase):
                 lines = self.events(FOLDERS, self.folder if way == "chdir" else ".", f"{below}/file")
                 names = {kind: re.findall(rf'(?m)^{kind} .*? path="([^"]*)"(?: to_path="([^"]*)")?', "\n".join(lines)) for kind in
                          ("meta_link", "meta_rename", "meta_set_attr")}
-                self.assertEqual(names["meta_link"], [(f"{below}/new", f"{below}/other"), ("file", f"{below}/link")])
+                self.assertEqual(names["meta_link"], [(f"{below}/new", f"{below}/other"), (below, f"{below}/no"), ("file", f"{below}/link")])
+                self.assertIn('io_open result=-2 path=""', "\n".join(lines))
                 self.assertEqual(names["meta_rename"], [(f"{below}/other", f"{below}/file")])
                 self.assertEqual(names["meta_set_attr"], [(f"{below}/file", "")])
                 written = [line.split('path="')[1].split('"')[0] for line in lines if line.startswith("io_write ")]

@@ -67,7 +67,8 @@ static PT_COLD pt_u32 intern_absolute(int dir, const char *path)
     struct pt_text text = {t->priv->text, 0, sizeof t->priv->text};
     pt_u32 id;
     if (add_directory(&text, dir)) {
-        pt_text_add(&text, text.bytes[text.length - 1] == '/' ? "" : "/"); /* the root's name ends with one */
+        const int has_slash = text.bytes[text.length - 1] == '/'; /* the root's name ends with one */
+        pt_text_add(&text, has_slash || !path[0] ? "" : "/");
         pt_text_add(&text, path);
         id = pt_intern_bytes(text.bytes, text.length);
     } else
@@ -83,7 +84,7 @@ pt_u32 pt_intern_path_at(int dir, const char *path)
 
 pt_u32 pt_intern_path(const char *path)
 {
-    if (pt_likely(!__atomic_load_n(&pt_is_elsewhere, __ATOMIC_RELAXED)) || !path || path[0] == '/')
-        return pt_intern_string(path);
+    if (pt_likely(!__atomic_load_n(&pt_is_elsewhere, __ATOMIC_RELAXED)) || !path || path[0] == '/' || !path[0])
+        return pt_intern_string(path); /* an empty one names nothing, wherever it is */
     return intern_absolute(AT_FDCWD, path);
 }

@@ -12,7 +12,7 @@
 pt_u32 pt_intern_path(const char *path);
 
 /* Id of a path that is relative to a directory that is open, made absolute: for events without a field for the folder.
- */
+ * An empty path is the descriptor itself (AT_EMPTY_PATH). */
 pt_u32 pt_intern_path_at(int dir, const char *path);
 
 /* What the kernel calls a descriptor of the process; the length of it (without a terminator), 0 = it says nothing. */
