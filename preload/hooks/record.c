@@ -57,6 +57,15 @@ pt_u32 pt_whole_path_id(long ret, int dir_fd, const char *path)
     return pt_intern_path_at(dir_fd, path);
 }
 
+pt_u32 pt_shared_memory_id(long ret, const char *name)
+{
+    if (!pt_path_was_read(ret, name))
+        return 0;
+    while (*name == '/')
+        name++;
+    return pt_intern_path_in("/dev/shm/", name);
+}
+
 pt_u32 pt_dir_id(long ret, int dir_fd, const char *path)
 {
     if (dir_fd < 0 || !pt_path_was_read(ret, path) || (path && path[0] == '/'))

@@ -50,6 +50,9 @@ pt_u32 pt_path_id(long ret, int dir_fd, const char *path);
 /* The same for an event that has no dir_path: absolute where it is relative to a descriptor. */
 pt_u32 pt_whole_path_id(long ret, int dir_fd, const char *path);
 
+/* Id of the file behind a name of shared memory (shm_open), whose slashes at the front libc skips. */
+pt_u32 pt_shared_memory_id(long ret, const char *name);
+
 /* Path of a directory descriptor as the event's dir_path: 0 when the path does not depend on it. */
 pt_u32 pt_dir_id(long ret, int dir_fd, const char *path);
 

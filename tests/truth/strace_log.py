@@ -35,7 +35,7 @@ BY_NUMBER = ("open", "read", "write", "stat")  # classes that are calls when the
 MOVES_BYTES = ("read", "write", "receive", "send")
 CALLS = ",".join([*CLASS_OF, "rt_sigreturn", "restart_syscall"])
 KIN = {"sleep", "usleep", "nanosleep", "clock_nanosleep", "thrd_sleep", "wait", "wait3", "waitpid", "sigpause", "sigwait", "sigwaitinfo",
-       "recv", "send", "epoll_wait", "epoll_pwait", "accept", "pipe"}
+       "recv", "send", "epoll_wait", "epoll_pwait", "accept", "pipe", "shm_open"}
 
 LINE = re.compile(r"^(?P<tid>\d+) +(?:(?P<call>\w+)\(|<\.\.\. (?P<resumed>\w+) resumed>)(?P<rest>.*)$")
 RESULT = re.compile(r"= (?P<value>-?\d+)(?: E\w+ \(.*\))?(?: \(.*\))?$|= \?.*$")

@@ -25,6 +25,8 @@ ts = [threading.Thread(target=work, args=(n,)) for n in range(4)]
 [t.start() for t in ts]; [t.join() for t in ts]
 print(subprocess.run(['cat', 'f9', 'raw'], capture_output=True).returncode, total)
 import ctypes; libc = ctypes.CDLL(None); os.close(libc.mkstemp(ctypes.create_string_buffer(b'XXXXXX')))
+libc.mkdtemp(ctypes.create_string_buffer(b'XXXXXX'))
+import _posixshmem; name = f'/truth-{os.getpid()}'; os.close(_posixshmem.shm_open(name, os.O_CREAT | os.O_RDWR, mode=0o600)); _posixshmem.shm_unlink(name)
 for terminal in libc.posix_openpt(os.O_RDWR), libc.getpt(): terminal < 0 or os.close(terminal)
 json.dump(list(range(1000)), open('j', 'w'))
 """

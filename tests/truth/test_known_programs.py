@@ -279,6 +279,37 @@ int main(int argc, char **argv)
 }
 """
 
+# Folders and shared memory by functions that make several system calls; what does not exist, and what libc refuses.
+SEVERAL_CALLS = r"""
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static int is_file(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+int main(int argc, char **argv)
+{
+    char made[] = "made-XXXXXX", wrong[] = "made-XXX";
+    struct dirent **list;
+    int shared = shm_open(argv[2], O_CREAT | O_RDWR | O_EXCL, 0600);
+    if (chdir(argv[1]) || write(shared, "12345", 5) != 5 || shm_unlink(argv[2]) || shm_unlink(argv[2]) != -1 || shm_open("a/b", O_RDWR, 0) != -1 || errno != EINVAL)
+        return 1;
+    if (!mkdtemp(made) || mkdtemp(wrong) || errno != EINVAL)
+        return 2;
+    int dir = open(made, O_RDONLY | O_DIRECTORY);
+    fputs(made, stderr);
+    if (mkdirat(dir, "a", 0700) || mkdirat(dir, "b", 0700))
+        return 3;
+    if (scandir(made, &list, is_file, alphasort) != 2 || strcmp(list[1]->d_name, "b") || scandir("none", &list, 0, 0) != -1 || errno != ENOENT)
+        return 4;
+    return scandirat(dir, ".", &list, 0, 0) != 4 || scandirat64(dir, "a", (struct dirent64 ***)&list, is_file == 0 ? 0 : (int (*)(const struct dirent64 *))is_file, 0) ? 5 : 0;
+}
+"""
+
 # A sanitizer must be the first library of a program, so this one is started without ours, and with all else.
 SANITIZED = r"""
 #include <stdio.h>
@@ -435,6 +466,19 @@ class Known(unittest.TestCase):
         shown = subprocess.run([BUILD / "proftrace", "stats", self.folder / "runs/latest", "--by", "call", "--json"], capture_output=True, check=True)
         row, = [row for row in json.loads(shown.stdout)["stages"][0]["calls"] if row["call"] == "stdio_char"]
         self.assertEqual((row["calls"], row["bytes"]), (1 + 90, 90), row)  # ungetc; what is before the ends of lines
+
+    def test_functions_that_make_several_calls(self):
+        name = f"/proftrace-known-{os.getpid()}"
+        lines = self.events(SEVERAL_CALLS, self.folder, name)
+        made, shared = f"{self.folder.resolve()}/{self.stderr}", f"/dev/shm{name}"
+        seen = [re.match(r'(\w+) (?:fd=\d+ )?result=(-?\d+)(?: path="([^"]*)")?(?:.* (entries=\d))?', line).groups("") for line in lines
+                if re.match("io_open|meta_", line) and "dir_path" not in line and "chang" not in line]
+        self.assertCountEqual(seen, [("io_open", "3", shared, ""), ("meta_unlink", "0", shared, ""), ("meta_unlink", "-2", shared, ""),
+                                     ("io_open", "-22", "", ""), ("meta_make_dir", "0", made, ""), ("meta_make_dir", "-22", "", ""), ("io_open", "4", made, ""),
+                                     ("meta_open_dir", "0", made, ""), ("meta_read_dir", "0", made, "entries=2"),
+                                     ("meta_open_dir", "-2", f"{self.folder.resolve()}/none", ""), ("meta_open_dir", "0", f"{made}/.", ""),
+                                     ("meta_read_dir", "0", f"{made}/.", "entries=4"), ("meta_open_dir", "0", f"{made}/a", "")], lines)
+        self.assertIn(f'io_write fd=3 result=5 path="{shared}"', "\n".join(lines))
 
     def test_where_a_stream_is(self):
         lines = self.events(SEEKS, self.folder / "data")

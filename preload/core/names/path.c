@@ -77,6 +77,20 @@ static PT_COLD pt_u32 intern_absolute(int dir, const char *path)
     return id;
 }
 
+pt_u32 pt_intern_path_in(const char *folder, const char *name)
+{
+    struct pt_tracer_thread *t = pt_may_call() ? pt_thread_attached() : 0;
+    if (!t || t->busy)
+        return 0;
+    const pt_u64 mask = pt_signals_block(); /* the text buffer is the thread's */
+    struct pt_text text = {t->priv->text, 0, sizeof t->priv->text};
+    pt_text_add(&text, folder);
+    pt_text_add(&text, name);
+    const pt_u32 id = pt_intern_bytes(text.bytes, text.length);
+    pt_signals_restore(mask);
+    return id;
+}
+
 pt_u32 pt_intern_path_at(int dir, const char *path)
 {
     return path && path[0] != '/' && dir >= 0 ? intern_absolute(dir, path) : pt_intern_string(path);

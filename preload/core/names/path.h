@@ -15,6 +15,9 @@ pt_u32 pt_intern_path(const char *path);
  * An empty path is the descriptor itself (AT_EMPTY_PATH). */
 pt_u32 pt_intern_path_at(int dir, const char *path);
 
+/* Id of a name that libc puts behind a folder of its own; 0 = unknown, it could not be joined. */
+pt_u32 pt_intern_path_in(const char *folder, const char *name);
+
 /* What the kernel calls a descriptor of the process; the length of it (without a terminator), 0 = it says nothing. */
 pt_u64 pt_path_of_fd(int fd, char *out, pt_u64 room);
 

@@ -35,6 +35,16 @@ static PT_NOINLINE void stream_adopted(pt_u64 start, pt_u64 end, int fd, const D
     pt_spent(PT_EV_meta_open_dir, start, end, fd, pt_result_and(stream ? 0 : -1, pt_fd_path(fd)), 0);
 }
 
+/* libc opens, reads and closes the folder itself, and calls the program's filter meanwhile. It tells how many entries
+ * the filter let through. */
+static PT_NOINLINE void folder_listed(pt_u64 start, pt_u64 end, int dir_fd, const char *path, int ret)
+{
+    const pt_u32 path_id = pt_whole_path_id(ret, dir_fd, path);
+    pt_spent(PT_EV_meta_open_dir, start, end, -1, pt_words((pt_u32)(ret < 0 ? pt_result(ret) : 0), path_id), 0);
+    if (ret > 0)
+        pt_spent(PT_EV_meta_read_dir, end, end, -1, pt_words(0, path_id), (pt_u64)ret);
+}
+
 PT_ALWAYS_INLINE void entry_delivered(DIR *stream, int delivered)
 {
     struct pt_thread_area *area = pt_area_to_count_in();
@@ -57,6 +67,19 @@ PT_ALWAYS_INLINE void entry_delivered(DIR *stream, int delivered)
 
 HOOK(DIR *, opendir, (const char *path), (path), io, stream_opened(start, end, path, ret))
 HOOK(DIR *, fdopendir, (int fd), (fd), io, stream_adopted(start, end, fd, ret))
+typedef int chooses(const struct dirent *);
+typedef int chooses_64(const struct dirent64 *);
+typedef int sorts(const struct dirent **, const struct dirent **);
+typedef int sorts_64(const struct dirent64 **, const struct dirent64 **);
+
+HOOK(int, scandir, (const char *path, struct dirent ***list, chooses *filter, sorts *order),
+     (path, list, filter, order), io, folder_listed(start, end, AT_FDCWD, path, ret))
+HOOK(int, scandir64, (const char *path, struct dirent64 ***list, chooses_64 *filter, sorts_64 *order),
+     (path, list, filter, order), io, folder_listed(start, end, AT_FDCWD, path, ret))
+HOOK(int, scandirat, (int dir, const char *path, struct dirent ***list, chooses *filter, sorts *order),
+     (dir, path, list, filter, order), io, folder_listed(start, end, dir, path, ret))
+HOOK(int, scandirat64, (int dir, const char *path, struct dirent64 ***list, chooses_64 *filter, sorts_64 *order),
+     (dir, path, list, filter, order), io, folder_listed(start, end, dir, path, ret))
 COUNTED(struct dirent *, readdir, (DIR * stream), (stream), stream, ret != 0)
 COUNTED(struct dirent64 *, readdir64, (DIR * stream), (stream), stream, ret != 0)
 COUNTED(int, readdir_r, (DIR * stream, struct dirent *entry, struct dirent **result), (stream, entry, result), stream,

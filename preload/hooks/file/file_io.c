@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/sendfile.h>
@@ -82,6 +83,15 @@ static PT_NOINLINE void opened(pt_u64 start, pt_u64 end, int dir_fd, const char 
     const pt_u32 dir_id = pt_dir_id(ret, dir_fd, path);
     pt_spent(PT_EV_io_open, start, end, ret, pt_result_and(ret, path_id), pt_words((pt_u32)flags, dir_id));
     pt_fd_opened(ret, dir_id || (flags & O_TMPFILE) == O_TMPFILE ? 0 : path_id);
+}
+
+static PT_NOINLINE void opened_shared(pt_u64 start, pt_u64 end, const char *name, int flags, int ret)
+{
+    if (flags & O_TRUNC && ret >= 0)
+        pt_file_look();
+    const pt_u32 path_id = pt_shared_memory_id(ret, name);
+    pt_spent(PT_EV_io_open, start, end, ret, pt_result_and(ret, path_id), pt_words((pt_u32)flags, 0));
+    pt_fd_opened(ret, path_id);
 }
 
 static PT_NOINLINE void opened_temp(pt_u64 start, pt_u64 end, const char *path, int ret)

@@ -36,6 +36,11 @@ static PT_NOINLINE void named(pt_u32 kind, pt_u64 start, pt_u64 end, int dir, co
     pt_spent(kind, start, end, pt_dir_tag(dir), pt_result_and(ret, path_id), pt_words(dir_id, word));
 }
 
+static PT_NOINLINE void unlinked_shared(pt_u64 start, pt_u64 end, const char *name, int ret)
+{
+    pt_spent(PT_EV_meta_unlink, start, end, -1, pt_result_and(ret, pt_shared_memory_id(ret, name)), 0);
+}
+
 static PT_NOINLINE void asked_fd(pt_u64 start, pt_u64 end, int fd, int ret)
 {
     const pt_u32 path = pt_fd_path(fd);
