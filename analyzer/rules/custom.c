@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "util/text/fmt.h"
+#include "util/text/path.h"
 #include "util/whole.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -234,6 +235,60 @@ static bool was_traced_before_window(const struct pt_profile *profile, pt_i64 st
     return false;
 }
 
+/* jemalloc, tcmalloc and mimalloc serve operator new inside, where no hook of malloc sees it. Where all that was
+ * allocated is less than half of what the process held at once, it held more than we saw. NULL = not so. */
+static const char *allocator_of_unseen(const struct pt_process *process)
+{
+    static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
+    const bool saw_little = (double)process->heap->bytes < (double)process->max_rss_bytes / 2;
+    for (pt_u32 i = 0; process->heap_mode != PT_HEAP_OFF && saw_little && i < process->n_modules; i++) {
+        const char *name = pt_base_name(process->modules[i].path);
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++)
+            if (!strncmp(name, names[j], strlen(names[j])))
+                return name;
+    }
+    return NULL;
+}
+
+/* A small program may well do without malloc; one with this much memory must have allocated it. */
+static bool is_heap_unseen(const struct pt_process *process)
+{
+    const bool no_heap = process->heap_mode != PT_HEAP_OFF && !process->heap->allocs && !process->heap->frees;
+    return (double)process->max_rss_bytes > 64 * MIB && (no_heap || allocator_of_unseen(process));
+}
+
+#define ASK_THE_ALLOCATOR                                                                                              \
+    "(jemalloc: MALLOC_CONF=prof:true or stats_print:true, tcmalloc: HEAPPROFILE, mimalloc: MIMALLOC_SHOW_STATS=1)"
+
+/* allocator: that which had some of it; NULL = malloc was never called. */
+static void tell_unseen_heap(struct pt_finding *finding, const struct pt_process *process, const char *allocator)
+{
+    finding->title = allocator ? "The heap was captured in part" : "The heap was not captured";
+    finding->severity = PT_SEVERITY_WARNING;
+    finding->confidence = PT_CONFIDENCE_MEDIUM;
+    finding->remedy = "let it use libc's malloc, or ask its own allocator for the heap";
+    finding->advice =
+        allocator
+            ? "Counts, peak, sites and leaks are of malloc alone: what C++ allocates by new goes past it. All else is "
+              "right: calls, waits, files, CPU, and the memory as a whole. For the heap run it once without this "
+              "allocator (LD_PRELOAD, -ljemalloc), or ask the allocator " ASK_THE_ALLOCATOR
+              ". PROFTRACE_HEAP=off leaves this finding out."
+            : "All else is recorded: calls, waits, files, CPU, and the memory as a whole. For the heap ask the "
+              "allocator itself " ASK_THE_ALLOCATOR
+              ", or build with libc's: without the jemalloc, tcmalloc or mimalloc feature, without "
+              "#[global_allocator]. Of an allocator that is a shared library malloc is seen, but not the operator new "
+              "of C++. PROFTRACE_HEAP=off leaves this finding out.";
+    if (allocator)
+        pt_finding_add_evidence(finding, "allocator", pt_text(allocator));
+    pt_finding_add_evidence(
+        finding, "reason",
+        pt_text(allocator ? "the program held more memory than malloc was asked for: this allocator serves operator "
+                            "new of C++ itself, where the library does not see it"
+                          : "the program holds memory but never called malloc of libc: an allocator that is linked in "
+                            "(jemalloc, tcmalloc, mimalloc) cannot be interposed, or it maps its memory itself"));
+    pt_finding_add_evidence(finding, "rss_max_bytes", pt_integer(process->max_rss_bytes));
+}
+
 bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     finding->always_shown = true;
@@ -254,29 +309,12 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
     if (pt_profile_counters_missing(profile, (pt_u32)stage))
         return false;
     const bool is_empty = pt_finding_number(finding, metrics, "capture.total") == 0; /* unknown is not empty */
-    const bool no_heap = root->heap_mode != PT_HEAP_OFF && !root->heap->allocs && !root->heap->frees;
-    /* A small program may well do without malloc; one with this much memory must have allocated it. */
-    const bool holds_memory = (double)root->max_rss_bytes > 64 * MIB;
     if (is_empty) {
         pt_finding_add_evidence(finding, "reason",
                                 pt_text("the program made no call that the library sees: it talks to the kernel itself "
                                         "(Go, static parts) or all families are off"));
-    } else if (no_heap && holds_memory) {
-        finding->title = "The heap was not captured";
-        finding->severity = PT_SEVERITY_WARNING;
-        finding->confidence = PT_CONFIDENCE_MEDIUM;
-        finding->remedy = "let it use libc's malloc, or ask its own allocator for the heap";
-        finding->advice =
-            "All else is recorded: calls, waits, files, CPU, and the memory as a whole. For the heap ask the allocator "
-            "itself (jemalloc: MALLOC_CONF=prof:true or stats_print:true, tcmalloc: HEAPPROFILE, mimalloc: "
-            "MIMALLOC_SHOW_STATS=1), or build with libc's: without the jemalloc, tcmalloc or mimalloc feature, without "
-            "#[global_allocator], or with the allocator as a shared library. PROFTRACE_HEAP=off leaves this finding "
-            "out.";
-        pt_finding_add_evidence(
-            finding, "reason",
-            pt_text("the program holds memory but never called malloc of libc: an allocator that is linked in "
-                    "(jemalloc, tcmalloc, mimalloc) cannot be interposed, or it maps its memory itself"));
-        pt_finding_add_evidence(finding, "rss_max_bytes", pt_integer(root->max_rss_bytes));
+    } else if (is_heap_unseen(root)) {
+        tell_unseen_heap(finding, root, allocator_of_unseen(root));
     } else {
         return false;
     }
@@ -423,59 +461,4 @@ bool pt_rule_events_lost(struct pt_profile *profile, pt_i64 stage, struct pt_fin
     pt_finding_add_evidence(finding, "kept_events", pt_integer(pt_whole(kept)));
     pt_finding_add_evidence(finding, "lost_percent", pt_real(100 * lost / (lost + kept)));
     return true;
-}
-
-/* ---- thresholds of the configuration ---- */
-
-static bool stayed_above(struct pt_profile *profile, struct pt_finding *finding, const char *above_s,
-                         const char *evidence)
-{
-    struct pt_metrics *metrics = &profile->metrics;
-    const double longest_s = pt_finding_number(finding, metrics, above_s);
-    if (isnan(longest_s))
-        return false;
-    finding->always_shown = true;
-    pt_finding_add_evidence(finding, "longest_above_s", pt_real(longest_s));
-    pt_finding_add_metrics(finding, metrics, evidence);
-    return true;
-}
-
-bool pt_rule_cpu_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
-{
-    (void)stage;
-    return stayed_above(profile, finding, "alert.cpu.above_s",
-                        "threshold_percent:alert.cpu.threshold_percent mean_percent:resource.machine_cpu_percent.mean "
-                        "max_percent:resource.machine_cpu_percent.max");
-}
-
-bool pt_rule_memory_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
-{
-    (void)stage;
-    return stayed_above(
-        profile, finding, "alert.memory.above_s",
-        "threshold_percent:alert.memory.threshold_percent mean_percent:resource.machine_memory_percent.mean "
-        "max_percent:resource.machine_memory_percent.max");
-}
-
-/* Growth that is not steady is no leak; who set a limit wants to know it all the same. */
-bool pt_rule_memory_growth_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
-{
-    (void)stage;
-    struct pt_metrics *metrics = &profile->metrics;
-    if (!(pt_finding_number(finding, metrics, "heap.growth.bytes") >=
-          pt_finding_number(finding, metrics, "alert.growth.limit_bytes")))
-        return false;
-    finding->always_shown = true;
-    pt_finding_add_metrics(finding, metrics,
-                           "growth_bytes:heap.growth.bytes growth_limit_bytes:alert.growth.limit_bytes");
-    pt_finding_add_rows(finding, metrics, "heap.sites", "live_peak_bytes");
-    return true;
-}
-
-bool pt_rule_disk_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
-{
-    (void)stage;
-    return stayed_above(profile, finding, "alert.disk.above_s",
-                        "threshold_percent:alert.disk.threshold_percent mean_percent:resource.disk_busy_percent.mean "
-                        "max_percent:resource.disk_busy_percent.max");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the rules about memory, pages and disks that the machine had too little of, and CPUs that it had no more of.
- * Threads: one. Never: sees an event.
+ * Owns: the rules about memory, pages and disks that the machine had too little of, CPUs that it had no more of, and
+ * the thresholds of the configuration. Threads: one. Never: sees an event.
  */
 #include <math.h>
 
@@ -309,4 +309,59 @@ bool pt_rule_memory_near_limit(struct pt_profile *profile, pt_i64 stage, struct 
     return is_above(profile, finding, "resource.machine_memory_percent.max", 90,
                     "memory_max_percent:resource.machine_memory_percent.max rss_max_bytes:rss.max_bytes "
                     "processes:resource.processes.max");
+}
+
+/* ---- thresholds of the configuration ---- */
+
+static bool stayed_above(struct pt_profile *profile, struct pt_finding *finding, const char *above_s,
+                         const char *evidence)
+{
+    struct pt_metrics *metrics = &profile->metrics;
+    const double longest_s = pt_finding_number(finding, metrics, above_s);
+    if (isnan(longest_s))
+        return false;
+    finding->always_shown = true;
+    pt_finding_add_evidence(finding, "longest_above_s", pt_real(longest_s));
+    pt_finding_add_metrics(finding, metrics, evidence);
+    return true;
+}
+
+bool pt_rule_cpu_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    return stayed_above(profile, finding, "alert.cpu.above_s",
+                        "threshold_percent:alert.cpu.threshold_percent mean_percent:resource.machine_cpu_percent.mean "
+                        "max_percent:resource.machine_cpu_percent.max");
+}
+
+bool pt_rule_memory_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    return stayed_above(
+        profile, finding, "alert.memory.above_s",
+        "threshold_percent:alert.memory.threshold_percent mean_percent:resource.machine_memory_percent.mean "
+        "max_percent:resource.machine_memory_percent.max");
+}
+
+/* Growth that is not steady is no leak; who set a limit wants to know it all the same. */
+bool pt_rule_memory_growth_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    struct pt_metrics *metrics = &profile->metrics;
+    if (!(pt_finding_number(finding, metrics, "heap.growth.bytes") >=
+          pt_finding_number(finding, metrics, "alert.growth.limit_bytes")))
+        return false;
+    finding->always_shown = true;
+    pt_finding_add_metrics(finding, metrics,
+                           "growth_bytes:heap.growth.bytes growth_limit_bytes:alert.growth.limit_bytes");
+    pt_finding_add_rows(finding, metrics, "heap.sites", "live_peak_bytes");
+    return true;
+}
+
+bool pt_rule_disk_above_threshold(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    (void)stage;
+    return stayed_above(profile, finding, "alert.disk.above_s",
+                        "threshold_percent:alert.disk.threshold_percent mean_percent:resource.disk_busy_percent.mean "
+                        "max_percent:resource.disk_busy_percent.max");
 }

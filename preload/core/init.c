@@ -154,6 +154,7 @@ static int bring_up(int argc, char **argv, char **environment)
     if (!t)
         return -1;
     pt_define_python();
+    pt_define_allocator();
     if (arrival == PT_ARRIVAL_INJECTED) {
         pt_injection_note_hooks_blind();
         return 0;

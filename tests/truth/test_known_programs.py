@@ -355,6 +355,17 @@ int main(int argc, char **argv)
     return 0;
 }
 """
+# 200 MB of C++, in blocks that nothing but operator new is asked for.
+NEWS = """
+char *volatile blocks[20000];
+int main()
+{
+    for (auto &block : blocks)
+        for (int i = 0; i < 10000; i += 1000)
+            (i ? block : block = new char[10000])[i] = 1;
+    return 0;
+}
+"""
 STARTERS = {"execve": "os.execve(p, [p], e)", "posix_spawn": "os.waitpid(os.posix_spawn(p, [p], e), 0)",
             "posix_spawnp": "os.waitpid(os.posix_spawnp(p, [p], e), 0)"}
 
@@ -431,6 +442,24 @@ class Known(unittest.TestCase):
         self.assertEqual(len(set(written)), 3, lines)
         for path in written:
             self.assertRegex(path, rf"^{re.escape(str(self.folder.resolve()))}/#\d+")
+
+    def test_an_allocator_that_has_its_own_new(self):
+        program, tested = self.folder / "news", 0
+        subprocess.run(["c++", "-x", "c++", "-fno-builtin", "-", "-o", program], input=NEWS, text=True, check=True)
+        for pattern in "", "libjemalloc.so.*", "libtcmalloc_minimal.so.*", "libmimalloc.so.*":
+            for library in sorted(pathlib.Path("/usr/lib/x86_64-linux-gnu").glob(pattern))[:1] if pattern else [""]:
+                with self.subTest(allocator=str(library)):
+                    environment = self.environment()
+                    environment["LD_PRELOAD"] += f":{library}"
+                    subprocess.run([program], env=environment, check=True)
+                    shown = subprocess.run([BUILD / "proftrace", "report", "--format", "json", self.folder / "runs/latest"], capture_output=True, check=True)
+                    report = json.loads(shown.stdout)
+                    said = [finding["evidence"]["allocator"] for finding in report["findings"] if finding["rule"] == "nothing_captured"]
+                    self.assertEqual(said, [library.name] if library else [], report["findings"])
+                    self.assertEqual(report["stages"][0]["heap"]["allocs"] >= 20000, not library)
+                    tested += library != ""
+        if not tested:
+            self.skipTest("no other allocator is installed")
 
     def test_a_library_that_lies_where_another_one_was(self):
         for name, before in ("a", ""), ("b", "int other(int x) { return x * 3 + x / 7; }"):

@@ -24,6 +24,10 @@ static int (*find_object)(void *, struct dl_find_object *);
 /* CPython's state, the GIL included. A weak reference costs no lookup, and leaves nothing for the host's dlerror. */
 extern char _PyRuntime[] __attribute__((weak));
 
+/* operator new(size_t). No hook of ours: C++ libraries that are loaded later without ours among their names
+ * (RTLD_LOCAL) would find it before their own, which we could not find. */
+extern char _Znwm[] __attribute__((weak));
+
 void pt_modules_init(void)
 {
     void *found = pt_next_prepare() == 0 ? pt_next_find("_dl_find_object", 0)
@@ -128,4 +132,10 @@ void pt_define_python(void)
 {
     if (_PyRuntime)
         pt_define_module_of((pt_u64)_PyRuntime, &(struct pt_known_module){0});
+}
+
+void pt_define_allocator(void)
+{
+    if (_Znwm && pt_next_prepare() == 0 && pt_next_are_together("malloc", "_Znwm"))
+        pt_define_module_of((pt_u64)pt_next_find("malloc", 0), &(struct pt_known_module){0});
 }

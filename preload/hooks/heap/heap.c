@@ -6,7 +6,8 @@
  * fast path does its book-keeping before the real call, so that the hook is a tail call without a frame: about 3 ns. A
  * release is recorded before the real free, an allocation after the real malloc: another thread may get the address in
  * between. C++ operator new reaches malloc; reallocarray reaches realloc; neither is hooked, or both would be counted
- * twice. Never allocates, locks or waits on the fast path.
+ * twice. The operator new of jemalloc and kin does not: module.c says why it is only noted that they are there. Never
+ * allocates, locks or waits on the fast path.
  */
 #include <errno.h>
 #include <malloc.h>
