@@ -317,6 +317,22 @@ static const char *make_path(struct pt_process *process, pt_u32 path_id, pt_u32 
     return interned;
 }
 
+/* Below a directory that nobody could name: not the working directory. */
+static const char *make_path_below(struct pt_process *process, pt_u32 path_id, pt_u32 dir_id)
+{
+    struct pt_session_data *session = (struct pt_session_data *)process->session;
+    const char *path = pt_process_string(process, path_id), *dir = dir_id ? pt_process_string(process, dir_id) : NULL;
+    if (!path || !*path || is_absolute(path) || !dir || strcmp(dir, "?") != 0)
+        return make_path(process, path_id, dir_id);
+    struct pt_str joined = {0};
+    pt_str_add(&joined, "?/");
+    pt_str_add(&joined, path);
+    session->paths_bytes += joined.n;
+    const char *interned = pt_intern_bytes(&session->paths, joined.text, joined.n);
+    pt_str_fini(&joined);
+    return interned;
+}
+
 /* Of all processes: made paths are shared by them. */
 static pthread_mutex_t paths_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -331,7 +347,7 @@ static const char *find_path(struct pt_process *process, pt_u32 path, pt_u32 dir
     }
     uint64_t *cached = pt_map_at(&data->paths, (uint64_t)dir_path << 32 | path);
     if (!*cached)
-        *cached = (uintptr_t)make_path(process, path, dir_path);
+        *cached = (uintptr_t)make_path_below(process, path, dir_path);
     return (const char *)(uintptr_t)*cached;
 }
 

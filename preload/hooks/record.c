@@ -70,7 +70,9 @@ pt_u32 pt_dir_id(long ret, int dir_fd, const char *path)
 {
     if (dir_fd < 0 || !pt_path_was_read(ret, path) || (path && path[0] == '/'))
         return 0;
-    return pt_fd_path(dir_fd);
+    const int has_place = (unsigned)dir_fd < pt_fd_table.size; /* beyond the table the kernel is asked each time */
+    const pt_u32 id = has_place ? pt_fd_path(dir_fd) : pt_fd_resolve(dir_fd);
+    return id ? id : pt_intern_string("?"); /* 0 would be the working directory */
 }
 
 /* The descriptors whose entries changed last. A vfork child has descriptors of its own but writes into its parent's

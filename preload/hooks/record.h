@@ -53,7 +53,8 @@ pt_u32 pt_whole_path_id(long ret, int dir_fd, const char *path);
 /* Id of the file behind a name of shared memory (shm_open), whose slashes at the front libc skips. */
 pt_u32 pt_shared_memory_id(long ret, const char *name);
 
-/* Path of a directory descriptor as the event's dir_path: 0 when the path does not depend on it. */
+/* Path of a directory descriptor as the event's dir_path: 0 when the path does not depend on it, "?" when nobody knows.
+ */
 pt_u32 pt_dir_id(long ret, int dir_fd, const char *path);
 
 /* From now on the path of `fd` is `path`. */

@@ -323,6 +323,24 @@ int main(void)
     return 0;
 }
 """
+# Below a folder with a descriptor that the table has no room for (where a process may have as many), and below none.
+HIGH_DESCRIPTORS = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 70000;
+    limit.rlim_max = limit.rlim_max < 70000 ? 70000 : limit.rlim_max; /* root may */
+    const int least = setrlimit(RLIMIT_NOFILE, &limit) ? 10 : 65600;
+    int dir = fcntl(open(argv[1], O_RDONLY | O_DIRECTORY), F_DUPFD, least), fd = openat(dir, "data", O_CREAT | O_WRONLY, 0600);
+    return dir < 0 || write(fd, "12345", 5) != 5 || mkdirat(dir, "made", 0700) || openat(999, "none", O_RDONLY) >= 0;
+}
+"""
 # Files without a name, in a folder: by open, with and without a directory to begin at.
 NAMELESS = """
 #define _GNU_SOURCE
@@ -435,6 +453,14 @@ class Known(unittest.TestCase):
                 self.assertEqual(written, 3 * [f"{below}/file"], lines)
                 info = subprocess.run([BUILD / "proftrace", "info", "--json", self.folder / "runs/latest"], capture_output=True, check=True)
                 self.assertEqual([process["exit"] for process in json.loads(info.stdout)["processes"]], ["exit 0", "exit 0"])
+
+    def test_folders_whose_descriptor_nobody_knows(self):
+        lines = self.events(HIGH_DESCRIPTORS, self.folder)
+        folder = self.folder.resolve()
+        self.assertIn(f'io_write fd=4 result=5 path="{folder}/data" requested_bytes=5', lines)
+        opened = [line.split(" path=")[1] for line in lines if re.match("io_open|meta_make", line)]
+        self.assertEqual(opened, [f'"{self.folder}" flags=O_RDONLY|O_DIRECTORY', f'"data" flags=O_WRONLY|O_CREAT dir_path="{folder}"',
+                                  f'"made" dir_path="{folder}" mode=0x1c0', '"none" flags=O_RDONLY dir_path="?"'], lines)
 
     def test_files_without_a_name_are_not_their_folder(self):
         lines = self.events(NAMELESS, self.folder)
