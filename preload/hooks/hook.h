@@ -30,7 +30,7 @@
     PT_EXPORT type name parameters; /* __read_chk and others like it are in no header */                               \
     PT_EXPORT type name parameters                                                                                     \
     {                                                                                                                  \
-        if (pt_unlikely(!pt_switches.enabled))                                                                         \
+        if (pt_unlikely(!(pt_switches.enabled)))                                                                       \
             return real_##name arguments;                                                                              \
         const pt_u64 start = pt_clock();                                                                               \
         type const ret = real_##name arguments;                                                                        \

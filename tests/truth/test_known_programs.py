@@ -341,6 +341,28 @@ int main(int argc, char **argv)
     return dir < 0 || write(fd, "12345", 5) != 5 || mkdirat(dir, "made", 0700) || openat(999, "none", O_RDONLY) >= 0;
 }
 """
+# A stream whose descriptor becomes another file in each way that there is; then one that takes a number that was closed.
+BECOMES_ANOTHER = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static void put(FILE *stream) { fputs("1", stream); fflush(stream); }
+int main(int argc, char **argv)
+{
+    FILE *stream = fopen("/dev/null", "w");
+    int fd = fileno(stream), zero = open("/dev/zero", O_RDWR), full = open("/dev/full", O_RDWR);
+    put(stream);
+    dup2(zero, fd), put(stream);
+    dup3(full, fd, O_CLOEXEC), put(stream);
+    close(fd), fcntl(zero, F_DUPFD, fd), put(stream);
+    close_range(fd, fd, 0), dup(full), put(stream);
+    syscall(SYS_dup2, zero, fd), put(stream);
+    syscall(SYS_close, fd), open(argv[1], O_CREAT | O_WRONLY, 0600), put(stream);
+    return 0;
+}
+"""
 # Files without a name, in a folder: by open, with and without a directory to begin at.
 NAMELESS = """
 #define _GNU_SOURCE
@@ -403,9 +425,9 @@ class Known(unittest.TestCase):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PROFTRACE_")}
         return environment | {"LD_PRELOAD": str(BUILD / "libproftrace.so"), "PROFTRACE_DIR": str(self.folder / "runs")}
 
-    def events(self, source, *arguments, stdin="", options=()):
+    def events(self, source, *arguments, stdin="", options=(), **variables):
         """What the program's trace holds, a line each without times; it must end with 0."""
-        program, environment = self.compiled(source, *options), self.environment()
+        program, environment = self.compiled(source, *options), self.environment() | variables
         ran = subprocess.run([program, *arguments], env=environment, input=stdin, capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.stderr = ran.stderr
@@ -461,6 +483,14 @@ class Known(unittest.TestCase):
         opened = [line.split(" path=")[1] for line in lines if re.match("io_open|meta_make", line)]
         self.assertEqual(opened, [f'"{self.folder}" flags=O_RDONLY|O_DIRECTORY', f'"data" flags=O_WRONLY|O_CREAT dir_path="{folder}"',
                                   f'"made" dir_path="{folder}" mode=0x1c0', '"none" flags=O_RDONLY dir_path="?"'], lines)
+
+    def test_streams_without_descriptors(self):
+        for options in {}, {"PROFTRACE_IO": "off"}:
+            with self.subTest(options=options):
+                lines = self.events(BECOMES_ANOTHER, self.folder / "data", **options)
+                flushed = [line.split('path="')[1].rstrip('"') for line in lines if line.startswith("stdio_flush ")]
+                self.assertEqual(flushed, ["/dev/null", *2 * ["/dev/zero", "/dev/full"], "/dev/zero", str(self.folder / "data")], lines)
+                self.assertEqual(any(line.startswith("io_") for line in lines), not options, lines)
 
     def test_files_without_a_name_are_not_their_folder(self):
         lines = self.events(NAMELESS, self.folder)

@@ -23,6 +23,9 @@
 #include "core/process.h"
 #include "hooks/hook.h"
 
+/* Descriptors that come to be another file: also followed for the names of streams, where only those are recorded. */
+#define io_or_stdio io | pt_switches.stdio
+
 /* The hot path, inlined: a hook of read must cost little more than its two clock readings. */
 PT_ALWAYS_INLINE void moved(pt_u32 kind, pt_u64 start, pt_u64 end, int fd, long ret, pt_u64 detail)
 {
@@ -128,7 +131,8 @@ static PT_NOINLINE void cut(pt_u64 start, pt_u64 end, int fd, int ret, pt_u64 le
 static PT_NOINLINE void duplicated(pt_u64 start, pt_u64 end, int fd, int ret)
 {
     const pt_u32 path = ret >= 0 ? pt_fd_path(fd) : 0;
-    pt_spent(PT_EV_io_dup, start, end, fd, pt_result_and(ret, path), 0);
+    if (pt_switches.io)
+        pt_spent(PT_EV_io_dup, start, end, fd, pt_result_and(ret, path), 0);
     if (ret != fd)
         pt_fd_opened(ret, path);
 }
@@ -188,8 +192,11 @@ int hook_openat64(int dir, const char *path, int flags, mode_t mode)
 
 PT_ALWAYS_INLINE int close_recorded(int (*real)(int), int fd)
 {
-    if (pt_unlikely(!pt_switches.io))
+    if (pt_unlikely(!pt_switches.io)) {
+        if (pt_switches.stdio)
+            pt_fd_forget(fd);
         return real(fd);
+    }
     const pt_u32 path = pt_fd_forget(fd);
     const pt_u64 start = pt_clock();
     const int ret = real(fd);
@@ -217,12 +224,13 @@ static void closed_range(pt_u64 start, pt_u64 end, unsigned first, unsigned last
 {
     if (ret == 0 && !(flags & (int)CLOSE_RANGE_CLOEXEC))
         forget_range(first, last);
-    pt_spent(PT_EV_io_close_range, start, end, (pt_i32)first, pt_result_and(ret, last), 0);
+    if (pt_switches.io)
+        pt_spent(PT_EV_io_close_range, start, end, (pt_i32)first, pt_result_and(ret, last), 0);
 }
 
 int close_range(unsigned first, unsigned last, int flags)
 {
-    if (pt_unlikely(!pt_switches.io))
+    if (pt_unlikely(!(pt_switches.io_or_stdio)))
         return real_close_range(first, last, flags);
     const pt_u64 start = pt_clock();
     const int ret = real_close_range(first, last, flags);
@@ -232,7 +240,7 @@ int close_range(unsigned first, unsigned last, int flags)
 
 void closefrom(int first)
 {
-    if (pt_unlikely(!pt_switches.io)) {
+    if (pt_unlikely(!(pt_switches.io_or_stdio))) {
         real_closefrom(first);
         return;
     }
@@ -240,7 +248,8 @@ void closefrom(int first)
     real_closefrom(first);
     const pt_u64 end = pt_clock();
     forget_range(first > 0 ? (unsigned)first : 0, ~0u);
-    pt_spent(PT_EV_io_close_range, start, end, first, pt_words(0, ~0u), 0);
+    if (pt_switches.io)
+        pt_spent(PT_EV_io_close_range, start, end, first, pt_words(0, ~0u), 0);
 }
 
 void sync(void)
@@ -265,25 +274,27 @@ static pt_u64 fcntl_operation(int ret, long argument)
     return type == F_RDLCK ? LOCKED_TO_SHARE : type == F_WRLCK ? LOCKED_ALONE : RELEASED;
 }
 
-static int is_recorded(int command)
+static int copies(int command)
 {
-    return command == F_DUPFD || command == F_DUPFD_CLOEXEC || command == F_SETLK || command == F_SETLKW ||
-           command == F_OFD_SETLK || command == F_OFD_SETLKW;
+    return command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+}
+
+static int locks(int command)
+{
+    return command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW;
 }
 
 static PT_NOINLINE void controlled(int command, pt_u64 start, pt_u64 end, int fd, int ret, long argument)
 {
-    if (!is_recorded(command))
-        return;
-    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
+    if (copies(command))
         duplicated(start, end, fd, ret);
-    else
+    else if (locks(command))
         locked(start, end, fd, ret, fcntl_operation(ret, argument));
 }
 
 PT_ALWAYS_INLINE int fcntl_recorded(int (*real)(int, int, long), int fd, int command, long argument)
 {
-    if (!is_recorded(command) || !pt_switches.io)
+    if (!(copies(command) && (pt_switches.io_or_stdio)) && !(locks(command) && pt_switches.io))
         return real(fd, command, argument);
     const pt_u64 start = pt_clock();
     const int ret = real(fd, command, argument);

@@ -47,12 +47,23 @@ __attribute__((used)) static const pt_u8 what_to_do[NUMBERS] = {
 #undef RAW
 };
 
+/* The names of streams depend on these, also where only streams are recorded. */
+static const pt_u8 changes_names[NUMBERS] = {
+    [SYS_close] = 1, [SYS_close_range] = 1, [SYS_dup] = 1, [SYS_dup2] = 1, [SYS_dup3] = 1,
+};
+
+static int is_followed(long number)
+{
+    return pt_switches.io || (pt_switches.stdio && changes_names[number]);
+}
+
 static long recorded_close(long number, long fd)
 {
     const pt_u32 path = pt_fd_forget((int)fd);
     const pt_u64 start = pt_clock();
     const long ret = real_syscall(number, fd, 0, 0, 0, 0, 0);
-    pt_spent(PT_EV_io_close, start, pt_clock(), (pt_i32)fd, pt_result_and(ret, path), 0);
+    if (pt_switches.io)
+        pt_spent(PT_EV_io_close, start, pt_clock(), (pt_i32)fd, pt_result_and(ret, path), 0);
     return ret;
 }
 
@@ -88,7 +99,7 @@ __attribute__((used)) static long watched_syscall(long number, long a, long b, l
         pt_becoming_by_number();
     if (what_to_do[number] == LEAVES_FILES)
         pt_leaving_files();
-    if (what_to_do[number] == BECOMES || what_to_do[number] == LEAVES_FILES || !pt_switches.io)
+    if (what_to_do[number] == BECOMES || what_to_do[number] == LEAVES_FILES || !is_followed(number))
         return real_syscall(number, a, b, c, d, e, f);
     if (number == SYS_close)
         return recorded_close(number, a);
