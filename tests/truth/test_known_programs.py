@@ -363,6 +363,24 @@ int main(int argc, char **argv)
     return 0;
 }
 """
+# A message through one queue and through another one, which has the number of the first.
+QUEUES = r"""
+#include <fcntl.h>
+#include <mqueue.h>
+int main(int argc, char **argv)
+{
+    char text[8];
+    struct mq_attr sizes = {.mq_maxmsg = 4, .mq_msgsize = sizeof text};
+    for (int i = 1; i < argc; i++) {
+        mqd_t queue = mq_open(argv[i], O_CREAT | O_RDWR, 0600, &sizes);
+        if (queue < 0)
+            return 0;
+        if (mq_send(queue, "text", 4, 0) || mq_receive(queue, text, sizeof text, 0) != 4 || mq_close(queue) || mq_unlink(argv[i]))
+            return 1;
+    }
+    return 0;
+}
+"""
 # Files without a name, in a folder: by open, with and without a directory to begin at.
 NAMELESS = """
 #define _GNU_SOURCE
@@ -491,6 +509,14 @@ class Known(unittest.TestCase):
                 flushed = [line.split('path="')[1].rstrip('"') for line in lines if line.startswith("stdio_flush ")]
                 self.assertEqual(flushed, ["/dev/null", *2 * ["/dev/zero", "/dev/full"], "/dev/zero", str(self.folder / "data")], lines)
                 self.assertEqual(any(line.startswith("io_") for line in lines), not options, lines)
+
+    def test_names_of_queues(self):
+        names = [f"/known-{os.getpid()}-{i}" for i in range(2)]
+        lines = self.events(QUEUES, *names)
+        waited = [line for line in lines if line.startswith("wait_message ")]
+        if not waited:
+            self.skipTest("the kernel has no POSIX queues")
+        self.assertEqual([re.search(' path="(.*?)"', line)[1] for line in waited], 2 * [names[0]] + 2 * [names[1]], lines)
 
     def test_files_without_a_name_are_not_their_folder(self):
         lines = self.events(NAMELESS, self.folder)

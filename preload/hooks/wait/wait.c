@@ -199,10 +199,12 @@ static PT_NOINLINE void reaped_by_id(pt_u64 start, pt_u64 end, idtype_t type, id
 
 enum { RECEIVES = 1, SENDS = 2, SYSTEM_V = 16 };
 
-/* A POSIX queue is a descriptor that no hook has seen opened or closed: no name from the table. */
+/* A POSIX queue is a descriptor: the kernel tells its name at first. With io off, closes and copies are not followed.
+ */
 static PT_NOINLINE void messaged(pt_u64 start, pt_u64 end, int queue, long ret, pt_u32 call, size_t bytes)
 {
-    pt_spent(PT_EV_wait_message, start, end, queue, pt_result_and(ret, 0),
+    const pt_u32 path = pt_switches.io && !(call & SYSTEM_V) ? pt_fd_path(queue) : 0;
+    pt_spent(PT_EV_wait_message, start, end, queue, pt_result_and(ret, path),
              pt_words(call, bytes < UINT_MAX ? (pt_u32)bytes : UINT_MAX));
 }
 
@@ -218,6 +220,14 @@ static PT_NOINLINE void operated(pt_u64 start, pt_u64 end, int set, const struct
 }
 
 #include "wait.def"
+
+/* libc closes the descriptor inside. Before: another thread may then have the number. */
+int mq_close(mqd_t queue)
+{
+    if (pt_switches.io)
+        pt_fd_forget(queue);
+    return real_mq_close(queue);
+}
 
 /* The kernel writes what is left over the timeout, so it has to be read before; libc reads it there, too. */
 PT_ALWAYS_INLINE int select_recorded(int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *), int count,
