@@ -381,6 +381,24 @@ int main(int argc, char **argv)
     return 0;
 }
 """
+# From memory into a pipe, and from the pipe into memory; by the function and by its number.
+SPLICES = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int ends[2];
+    char text[5] = "text";
+    struct iovec vector = {text, sizeof text};
+    if (pipe(ends) || vmsplice(ends[1], &vector, 1, 0) != 5 || vmsplice(ends[0], &vector, 1, 0) != 5)
+        return 1;
+    vector.iov_len = 4;
+    return syscall(SYS_vmsplice, ends[1], &vector, 1, 0) != 4 || syscall(SYS_vmsplice, ends[0], &vector, 1, 0) != 4;
+}
+"""
 # Files without a name, in a folder: by open, with and without a directory to begin at.
 NAMELESS = """
 #define _GNU_SOURCE
@@ -517,6 +535,11 @@ class Known(unittest.TestCase):
         if not waited:
             self.skipTest("the kernel has no POSIX queues")
         self.assertEqual([re.search(' path="(.*?)"', line)[1] for line in waited], 2 * [names[0]] + 2 * [names[1]], lines)
+
+    def test_which_way_memory_is_spliced(self):
+        lines = [re.sub(r'pipe:\[\d+\]', "pipe", line) for line in self.events(SPLICES) if line.startswith("io_copy ")]
+        into, out_of = 'io_copy result={} to_path="pipe" to_fd=4', 'io_copy fd=3 result={} path="pipe" to_fd=-1'
+        self.assertEqual(lines, [way.format(n) for n in (5, 4) for way in (into, out_of)])
 
     def test_files_without_a_name_are_not_their_folder(self):
         lines = self.events(NAMELESS, self.folder)

@@ -21,6 +21,8 @@
 #include "core/file/presence.h"
 #include "core/file/space.h"
 #include "core/process.h"
+#include "core/sandbox.h"
+#include "core/sys.h"
 #include "hooks/hook.h"
 
 /* Descriptors that come to be another file: also followed for the names of streams, where only those are recorded. */
@@ -108,6 +110,14 @@ static PT_NOINLINE void copied(pt_u64 start, pt_u64 end, int from, int to, long 
 {
     const pt_u32 from_path = pt_fd_path(from);
     pt_spent(PT_EV_io_copy, start, end, from, pt_result_and(ret, from_path), pt_words(pt_fd_path(to), (pt_u32)to));
+}
+
+/* vmsplice: from memory into a pipe; at the end that is read from the kernel moves from the pipe into memory. */
+static PT_NOINLINE void spliced(pt_u64 start, pt_u64 end, int fd, long ret)
+{
+    const long flags = ret >= 0 && pt_may_call() ? pt_syscall3(SYS_fcntl, fd, F_GETFL, 0) : O_WRONLY;
+    const int reads = flags >= 0 && (flags & O_ACCMODE) == O_RDONLY;
+    copied(start, end, reads ? fd : -1, reads ? -1 : fd, ret);
 }
 
 static PT_NOINLINE void seeked(pt_u64 start, pt_u64 end, int fd, int whence, long ret)
