@@ -399,6 +399,30 @@ int main(int argc, char **argv)
     return syscall(SYS_vmsplice, ends[1], &vector, 1, 0) != 4 || syscall(SYS_vmsplice, ends[0], &vector, 1, 0) != 4;
 }
 """
+# The folder is the root of absolute names and of links in it; one is not there, one is the folder itself.
+ROOTS = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int dir = open(argv[1], O_RDONLY | O_DIRECTORY);
+    struct open_how how = {.flags = O_CREAT | O_WRONLY, .mode = 0600, .resolve = RESOLVE_IN_ROOT};
+    if (mkdirat(dir, "etc", 0700) || symlinkat("/etc", dir, "link"))
+        return 1;
+    int file = syscall(SYS_openat2, dir, "/etc/hosts", &how, sizeof how), linked = syscall(SYS_openat2, dir, "//link/other", &how, sizeof how);
+    if (file < 0 && errno == ENOSYS)
+        return 0;
+    how.flags = O_RDONLY, how.mode = 0;
+    if (syscall(SYS_openat2, dir, "/etc/passwd", &how, sizeof how) != -1 || syscall(SYS_openat2, dir, "/", &how, sizeof how) < 0)
+        return 2;
+    return write(file, "1", 1) != 1 || write(linked, "2", 1) != 1;
+}
+"""
 # Files without a name, in a folder: by open, with and without a directory to begin at.
 NAMELESS = """
 #define _GNU_SOURCE
@@ -540,6 +564,14 @@ class Known(unittest.TestCase):
         lines = [re.sub(r'pipe:\[\d+\]', "pipe", line) for line in self.events(SPLICES) if line.startswith("io_copy ")]
         into, out_of = 'io_copy result={} to_path="pipe" to_fd=4', 'io_copy fd=3 result={} path="pipe" to_fd=-1'
         self.assertEqual(lines, [way.format(n) for n in (5, 4) for way in (into, out_of)])
+
+    def test_files_of_another_root(self):
+        lines, folder = self.events(ROOTS, self.folder), self.folder.resolve()
+        opened = [line.split(" path=")[1].split(" flags=")[0].strip('"') for line in lines if line.startswith("io_open ") and "dir_path" in line]
+        written = [line.split('path="')[1].split('"')[0] for line in lines if line.startswith("io_write ")]
+        if not written:
+            self.skipTest("the kernel has no openat2")
+        self.assertEqual((opened, written), (["etc/hosts", "link/other", "etc/passwd", "."], [f"{folder}/etc/hosts", f"{folder}/etc/other"]), lines)
 
     def test_files_without_a_name_are_not_their_folder(self):
         lines = self.events(NAMELESS, self.folder)

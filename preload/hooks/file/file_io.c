@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/names/fd_table.h"
+#include "core/names/readable.h"
 #include "core/file/presence.h"
 #include "core/file/space.h"
 #include "core/process.h"
@@ -88,6 +89,24 @@ static PT_NOINLINE void opened(pt_u64 start, pt_u64 end, int dir_fd, const char 
     const pt_u32 dir_id = pt_dir_id(ret, dir_fd, path);
     pt_spent(PT_EV_io_open, start, end, ret, pt_result_and(ret, path_id), pt_words((pt_u32)flags, dir_id));
     pt_fd_opened(ret, dir_id || (flags & O_TMPFILE) == O_TMPFILE ? 0 : path_id);
+}
+
+/* openat2: { flags, mode, resolve }. With RESOLVE_IN_ROOT the directory is the root of the path, of links in it, too:
+ * only the kernel knows which file that is. */
+static PT_NOINLINE void opened_how(pt_u64 start, pt_u64 end, int dir_fd, const char *path, const pt_u64 *how, int ret)
+{
+    enum { IN_ROOT = 0x10 };
+    struct pt_reader reader = {1};
+    const int is_known =
+        ret >= 0 || (pt_may_call() && pt_is_readable(&reader, &how[0]) && pt_is_readable(&reader, &how[2]));
+    const int is_in_root = is_known && how[2] & IN_ROOT && pt_path_was_read(ret, path);
+    while (is_in_root && path[0] == '/')
+        path++;
+    if (is_in_root && !path[0])
+        path = ".";
+    opened(start, end, dir_fd, path, is_known ? (int)how[0] : 0, ret);
+    if (is_in_root)
+        pt_fd_opened(ret, 0);
 }
 
 static PT_NOINLINE void opened_shared(pt_u64 start, pt_u64 end, const char *name, int flags, int ret)
