@@ -68,10 +68,10 @@ def patch_begin(owner, local=local):
 def patch_epoch(owner, epoch=epoch, data_ended=data_ended):
     original = owner.on_epoch_begin
 
-    def on_epoch_begin(self, number, *args, **kwargs):
+    def on_epoch_begin(self, *args, **kwargs):
         data_ended(self)
-        epoch(number)
-        return original(self, number, *args, **kwargs)
+        epoch(args[0] if args else kwargs.get("epoch"))  # a program with a loop of its own may name it
+        return original(self, *args, **kwargs)
 
     owner.on_epoch_begin = stand_before(original, on_epoch_begin)
 

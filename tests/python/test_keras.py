@@ -33,8 +33,9 @@ sys.meta_path.insert(-1, ReloadDetector())
     "keras/src/__init__.py": "",
     "keras/src/callbacks/__init__.py": "",
     "keras/src/callbacks/callback_list.py": "class CallbackList:\n" + "".join(
-        f"    def on_{name}(self, *args):\n        pass\n"
-        for name in ("train_begin", "train_end", "epoch_begin", "epoch_end", "train_batch_begin", "train_batch_end", "test_begin", "test_end")),
+        f"    def on_{name}(self, {more}logs=None):\n        pass\n"
+        for name, more in (("train_begin", ""), ("train_end", ""), ("epoch_begin", "epoch, "), ("epoch_end", "epoch, "), ("train_batch_begin", "batch, "),
+                           ("train_batch_end", "batch, "), ("test_begin", ""), ("test_end", ""))),
     "keras/src/backend/__init__.py": "",
     "keras/src/backend/torch/__init__.py": "",
     "keras/src/backend/torch/trainer.py": """\
@@ -67,6 +68,12 @@ for fails_in in "step", "validation", None:
     except BaseException as error:
         print(type(error))
 CallbackList().on_test_begin()  # evaluate() outside of a training
+callbacks = CallbackList()
+callbacks.on_epoch_begin(epoch=7, logs={})  # a loop of the program's own
+try:
+    callbacks.on_epoch_begin()
+except TypeError as error:
+    print(error)
 """}
 
 
@@ -131,7 +138,9 @@ class StandIn(unittest.TestCase):
                     (folder / file).write_text(text, encoding="ascii")
                 plain, done = (pythons.run([python.path, "program.py"], folder, is_traced) for is_traced in (False, True))
                 self.assertEqual((done.status, done.out, done.err), (plain.status, plain.out, plain.err))
-                phases, is_open = traced.phases_in("\n".join(pythons.dump(folder)))
+                text = "\n".join(pythons.dump(folder))
+                self.assertRegex(text, r"(?m)^\S+ \S+ epoch .*\b7\b")
+                phases, is_open = traced.phases_in(text)
                 self.assertEqual(is_open, 0)
                 self.assertEqual([(phase.name, phase.outcome) for phase in phases if phase.name in ("train_step", "validation")],
                                  [("train_step", "raised"), ("train_step", "done"), ("train_step", "done"), ("validation", "raised"),
