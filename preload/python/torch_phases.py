@@ -298,8 +298,13 @@ def before_move(original, ranged=ranged, TRANSFER=TRANSFER):
 
 def patch_module(module):
     kind = module.Module
-    kind.__call__ = before_call(kind.__call__, kind.__dict__["__dict__"].__get__)
-    show_original(kind.__call__)
+    original = kind.__call__
+    ours = before_call(original, kind.__dict__["__dict__"].__get__)
+    show_original(ours)
+    # torch has it by two names, and says the second one: pickle fails if that is not the same function.
+    for name in "__call__", original.__name__:
+        if kind.__dict__.get(name) is original:
+            setattr(kind, name, ours)
     for name in "to", "cuda":
         setattr(kind, name, before_move(getattr(kind, name)))
         show_original(getattr(kind, name))

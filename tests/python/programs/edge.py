@@ -203,9 +203,27 @@ def saved():
 @check
 def pickled():
     said = []
-    for thing in (torch.autograd.backward, torch.autograd.grad, nn.Module.zero_grad, torch.save, torch.load, DataLoader.__iter__):
+    for thing in (torch.autograd.backward, torch.autograd.grad, nn.Module.zero_grad, nn.Module.__call__, torch.save, torch.load, DataLoader.__iter__):
         said.append(pickle.loads(pickle.dumps(thing)) is thing)
     return said, type(pickle.loads(pickle.dumps(DataLoader([1])))).__name__
+
+
+class Typed(nn.Module):
+    """A line that many write, so that editors know what a call returns."""
+    __call__ = nn.Module.__call__
+
+    def forward(self, data):
+        return data + 1
+
+
+@check
+def modules_sent_by_value():
+    names = [name for name in dir(nn.Module) if getattr(nn.Module, name) is nn.Module.__call__]
+    try:
+        from joblib.externals import cloudpickle
+        return names, pickle.loads(cloudpickle.dumps(Typed))()(1)
+    except ImportError:
+        return names, pickle.loads(pickle.dumps(Typed.__call__)) is Typed.__call__
 
 
 @check
