@@ -142,10 +142,10 @@ def before_next(original, DATA_WAIT=DATA_WAIT, RAISED=RAISED, EXHAUSTED=EXHAUSTE
 
 def before_iter(original, LOADER_START=LOADER_START, RAISED=RAISED, begin=begin, end=end, local=local, began_pass=began_pass):
     def __iter__(self):
-        was = local.starts
+        was, dataset = local.starts, self.__dict__.get("dataset")
         try:
             local.starts = True
-            begin(LOADER_START, self, type(self.__dict__.get("dataset")).__name__)
+            begin(LOADER_START, self, type(dataset).__name__)
             iterator = original(self)
         except BaseException:
             local.starts = was
@@ -225,16 +225,21 @@ def patch_fetch(module):
 
 # ---- forward and backward ----
 
-def model_in(module):
-    """A model, not what is around it for a compiler or for other ranks."""
+def model_in(module, true_name=type.__dict__["__name__"].__get__):
+    """A model, not what is around it for a compiler or for other ranks, and its name."""
     kind = type(module)
-    while kind.__module__.startswith("torch.") and kind.__name__ in ("OptimizedModule", "DistributedDataParallel", "DataParallel", "FullyShardedDataParallel"):
-        parts = module.__dict__["_modules"]
-        inner = parts.get("_orig_mod") or parts.get("module") or parts.get("_fsdp_wrapped_module")
-        if inner is None:
-            break
-        module, kind = inner, type(inner)
-    return module
+    try:
+        while kind.__module__.startswith("torch.") and kind.__name__ in ("OptimizedModule", "DistributedDataParallel", "DataParallel", "FullyShardedDataParallel"):
+            parts = module.__dict__["_modules"]
+            inner = parts.get("_orig_mod") or parts.get("module") or parts.get("_fsdp_wrapped_module")
+            if inner is None:
+                break
+            module, kind = inner, type(inner)
+        return module, kind.__name__
+    except Exception as error:  # a class need not have a module, and its own class may answer in its own way
+        if is_theirs(error):
+            raise
+        return module, true_name(kind)
 
 
 def is_evaluated(model, own):
@@ -266,13 +271,14 @@ def before_call(original, own, FORWARD=FORWARD, RAISED=RAISED, begin=begin, end=
         was = local.open
         if was & bit:
             return original(self, *args, **kwargs)
+        # Before the try: what a handler of a signal raises here must not end the phase around this call.
+        model, name = model_in(self)
+        evaluates, begins = mode_of(model, own)
+        if called_model:
+            called_model(self, model, name)
         try:
             local.open = was | bit
-            if called_model:
-                called_model(self)
-            model = model_in(self)
-            evaluates, begins = mode_of(model, own)
-            begin(FORWARD, model, type(model).__name__, begins)
+            begin(FORWARD, model, name, begins)
             result = original(self, *args, **kwargs)
         except BaseException:
             local.open = was

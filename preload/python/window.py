@@ -412,12 +412,12 @@ def began_pass(iterator):
     passes[id(iterator)] = state.n_passes
 
 
-def called_model(module):
+def called_model(module, model, name):
     """The outermost module is called: a validation may begin. One that learns nothing is a loss or a metric: always in training mode, and
     not what is trained."""
     if not is_learning(module):
         return
-    state.model = type(model_in(module)).__name__
+    state.model = name
     if state.pid is None:
         watch_end()
     is_training = module.__dict__.get("training", True)

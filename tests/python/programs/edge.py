@@ -426,6 +426,22 @@ def what_looks_at_a_module():
     return " ".join(Watched.seen)
 
 
+class Answers(type(nn.Module)):
+    """A class of classes, with its own answer to what they are named."""
+
+    @property
+    def __name__(cls):
+        raise KeyError("asked for the name of a class")
+
+
+@check
+def calls_of_classes_that_are_not_as_others():
+    scope = {"nn": nn}
+    exec('Net = type("Net", (nn.Module,), {"forward": lambda self, data: data})', scope)  # of no module: the scope has no __name__
+    named = Answers("Named", (nn.Module,), {"forward": lambda self, data: data, "__module__": property()})
+    return scope["Net"]()(1), named()(2)
+
+
 @check
 def a_call_of_what_is_no_module():
     class Odd:
