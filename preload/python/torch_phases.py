@@ -225,16 +225,25 @@ def patch_fetch(module):
 
 # ---- forward and backward ----
 
-def model_in(module, true_name=type.__dict__["__name__"].__get__):
+AROUND = {"OptimizedModule": "_orig_mod", "DistributedDataParallel": "module", "DataParallel": "module", "FullyShardedDataParallel": "_fsdp_wrapped_module",
+          "FlattenParamsWrapper": "_fpw_module"}  # the last: within the one before it, in PyTorch 1
+
+
+def model_in(module, AROUND=AROUND, true_name=type.__dict__["__name__"].__get__):
     """A model, not what is around it for a compiler or for other ranks, and its name."""
     kind = type(module)
     try:
-        while kind.__module__.startswith("torch.") and kind.__name__ in ("OptimizedModule", "DistributedDataParallel", "DataParallel", "FullyShardedDataParallel"):
-            parts = module.__dict__["_modules"]
-            inner = parts.get("_orig_mod") or parts.get("module") or parts.get("_fsdp_wrapped_module")
-            if inner is None:
+        while kind.__module__.startswith("torch."):
+            part, bases = AROUND.get(kind.__name__), kind.__bases__
+            if part:
+                inner = module.__dict__["_modules"].get(part)
+                if inner is None:
+                    break
+                module, kind = inner, type(inner)
+            elif len(bases) == 2 and bases[0].__module__.startswith("torch.distributed."):
+                kind = bases[1]  # fully_shard and replicate make a class FSDPNet of the model's Net, and change the model to it
+            else:
                 break
-            module, kind = inner, type(inner)
         return module, kind.__name__
     except Exception as error:  # a class need not have a module, and its own class may answer in its own way
         if is_theirs(error):

@@ -127,6 +127,7 @@ class Contents(unittest.TestCase):
         names = [phase.label for phase in self.phases if phase.name == "forward"]
         self.assertIn("Inner", names)
         self.assertNotIn("DataParallel", names)
+        self.assertEqual([name for name in names if "Sharded" in name], ["Sharded"])
 
     def test_one_backward_each_time(self):
         self.assertEqual([phase.label for phase in self.phases if phase.name == "backward"], [None, "grad", None])

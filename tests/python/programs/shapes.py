@@ -46,6 +46,21 @@ class Inner(nn.Module):
         return self.inside(x)
 
 
+class Sharded(Inner):
+    pass
+
+
+class FSDPModule:
+    __module__ = "torch.distributed.fsdp"
+
+
+def as_fully_shard(model):
+    """What torch does to a model, without its ranks."""
+    made = type(f"FSDP{type(model).__name__}", (FSDPModule, type(model)), {"__module__": "torch.distributed.fsdp._fully_shard._fsdp_init"})
+    model.__class__ = made
+    return model
+
+
 class _RepeatSampler:
     """As timm and ultralytics have it."""
     def __init__(self, sampler):
@@ -112,6 +127,7 @@ torch.save(model.state_dict(), file)
 file.seek(0)
 model.load_state_dict(torch.load(file))
 nn.DataParallel(model)(torch.randn(2, 4)).sum().backward()
+as_fully_shard(Sharded())(torch.randn(2, 4))
 torch.autograd.grad(model(torch.randn(2, 4)).sum(), model.inside.weight)
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
