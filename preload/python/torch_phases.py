@@ -133,6 +133,8 @@ def before_next(original, DATA_WAIT=DATA_WAIT, RAISED=RAISED, EXHAUSTED=EXHAUSTE
             return batch
         except StopIteration:
             outcome = EXHAUSTED
+            if fed:  # accelerate reads a batch ahead: the last step comes after this
+                fed(self)
             raise
         finally:
             end(n, outcome)

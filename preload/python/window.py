@@ -46,7 +46,7 @@ class Window:
         self.optimizer = None  # whose steps count: its address
         self.others = 0  # steps of other optimizers since its last one
         self.passes = {}  # address of an iterator: number of its pass
-        self.fed = self.epoch_fed = 0  # pass that the last batch came from; pass of this epoch
+        self.fed = self.epoch_pass = 0  # pass that the last batch came from; the last one that had begun when this epoch did
         self.epoch = 0
         self.is_marked = set()  # what the program says itself: step, epoch
         self.is_in_marked_step = False  # it has said that one begins, and nothing since
@@ -359,15 +359,15 @@ def count_step(optimizer=None):
     if not state.steps and state.pid is None:
         watch_end()
     state.steps += 1
-    if state.fed != state.epoch_fed:
+    if state.fed > state.epoch_pass:
         new_epoch(state.epoch + 1, optimizer)
     if state.steps == state.due:
         turn(optimizer)
 
 
 def new_epoch(number, optimizer):
-    """Of passes over data: known when the first step of one is done."""
-    state.epoch_fed = state.fed
+    """Of passes over data: known when the first step of one is done. Loaders that take turns began theirs before: all of these are one epoch."""
+    state.epoch_pass = state.n_passes
     if "epoch" not in state.is_marked:
         state.epoch = number
         begin_epoch(optimizer)

@@ -213,6 +213,17 @@ class Windows(unittest.TestCase):
         self.assert_unnoticed(run)
         self.assertEqual([window for window, _ in self.windows_of(run)], ["epoch 2, steps 13 to 14"])
 
+    def test_epochs_of_a_loader_that_reads_ahead(self):
+        """As accelerate's: an evaluation comes between what it read last and the last step."""
+        run = self.run_one("epochs=1,2,3,active=2", "ahead")
+        self.assertEqual((run.status, run.out, run.err), traced.play("windowed.py", "ahead"))
+        self.assertEqual([window for window, _ in self.windows_of(run)], ["epoch 1, steps 3 to 4", "epoch 2, steps 13 to 14", "epoch 3, steps 23 to 24"])
+
+    def test_epochs_of_loaders_that_take_turns(self):
+        run = self.run_one("epochs=1,2,3,active=2", "in_turn")
+        self.assertEqual((run.status, run.out, run.err), traced.play("windowed.py", "in_turn"))
+        self.assertEqual([window for window, _ in self.windows_of(run)], ["epoch 1, steps 3 to 4", "epoch 2, steps 13 to 14", "epoch 3, steps 23 to 24"])
+
     def test_the_table_is_that_of_torch(self):
         """Calls and FLOPs are equal, times to the microsecond in which each event was written."""
         run = self.run_one("skip_first=3,active=4,record_shapes,with_flops,peak_gflops=1000", "table")

@@ -67,7 +67,35 @@ class OwnIter(DataLoader):
         return self._get_iterator()
 
 
-Loader = OwnIter if "own_iter" in WANTED else DataLoader
+class Ahead(DataLoader):
+    """As accelerate's: it reads a batch ahead, to know the last one."""
+    def __iter__(self):
+        batches = super().__iter__()
+        batch = next(batches)
+        for following in batches:
+            yield batch
+            batch = following
+        yield batch
+
+
+class TwoInTurn(DataLoader):
+    """A batch of one, a batch of the other."""
+    def __iter__(self):
+        one, other = (iter(DataLoader(TensorDataset(*self.dataset[part::2]), batch_size=8)) for part in range(2))
+        for batch in one:
+            yield batch
+            yield next(other)
+
+
+def evaluate():
+    net.eval()
+    with torch.no_grad():
+        for images, labels in DataLoader(data, batch_size=40):
+            criterion(net(images), labels)
+    net.train()
+
+
+Loader = OwnIter if "own_iter" in WANTED else Ahead if "ahead" in WANTED else TwoInTurn if "in_turn" in WANTED else DataLoader
 if "infinite" in WANTED:
     from ultralytics.data.build import InfiniteDataLoader as Loader  # the test's own, of the shape of theirs
 
@@ -99,6 +127,8 @@ for epoch in range(3):
             own.__exit__(None, None, None)
             counts = sorted((row.key, row.count) for row in own.key_averages() if not row.key.startswith("ProfilerStep"))
             own = None
+        if "ahead" in WANTED and steps % 10 == 9:
+            evaluate()
         if "dies" in WANTED and steps == 8:
             os.kill(os.getpid(), 9)
         if "ends" in WANTED and steps == 8:
@@ -109,9 +139,6 @@ for epoch in range(3):
             if child == 0:
                 os._exit(0 if loss.item() > 0 else 1)
             os.waitpid(child, 0)
-    net.eval()
-    with torch.no_grad():
-        for images, labels in DataLoader(data, batch_size=40):
-            criterion(net(images), labels)
+    evaluate()
     print(epoch, loss.item())
 print(json.dumps(counts))
