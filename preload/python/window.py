@@ -44,7 +44,7 @@ class Window:
         self.begun = 0  # windows
         self.by_steps = self.validations = 0  # of these, each kind by itself: `repeat` is as many of both
         self.optimizer = None  # whose steps count: its address
-        self.others = 0  # steps of other optimizers since its last one
+        self.others = {}  # steps of other optimizers since its last one, by their addresses
         self.passes = {}  # address of an iterator: number of its pass
         self.fed = self.epoch_pass = 0  # pass that the last batch came from; the last one that had begun when this epoch did
         self.epoch = 0
@@ -390,13 +390,15 @@ def stepped(optimizer):
         except TypeError:  # of a class with __slots__
             state.stepping = None
         return
-    which = id(optimizer)
+    which, others = id(optimizer), state.others
     if which != state.optimizer:
-        state.others += 1
-        if state.optimizer is not None and state.others < 16:
+        # Each by itself: a program may have one for each parameter, which all step before the first one does again.
+        others[which] = n = others.get(which, 0) + 1
+        if state.optimizer is not None and n < 16:
             return
         state.optimizer = which
-    state.others = 0
+    if others:
+        others.clear()
     count_step(optimizer)
 
 

@@ -157,6 +157,10 @@ class Windows(unittest.TestCase):
         self.assertEqual(self.windows_of(run), [("steps 10 to 11", 2), ("steps 20 to 21", 2), ("step 30", 1)])
         self.assertEqual(run.names, ["train_step_10.json", "train_step_20.json", "train_step_30.json"])
 
+    def test_a_step_of_many_optimizers_is_one(self):
+        run = self.run_one("every_n_steps=10,active=2", "numbers", "one_each")
+        self.assertEqual([self.numbers_in(file) for file in run.files], [[10, 11], [20, 21], [30]])
+
     def test_a_step_that_fails_is_none(self):
         run = self.run_one("skip_first=3,active=10", "numbers", "fails")
         self.assertIn("KeyError: 'within a step'", run.err)

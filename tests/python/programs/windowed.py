@@ -51,7 +51,6 @@ def said(name):
 
 
 net = Net()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
 data = TensorDataset(torch.randn(80, 3, 16, 16), torch.randint(0, 10, (80,)))
 if "table" in WANTED:
     keep_own_table()
@@ -87,6 +86,20 @@ class TwoInTurn(DataLoader):
             yield next(other)
 
 
+class OneEach:
+    """Many optimizers for one step, as where each parameter has its own, which steps within the backward pass."""
+    def __init__(self, parameters):
+        self.each = [torch.optim.SGD([one], lr=0.01) for one in parameters for _ in range(8)]
+
+    def zero_grad(self):
+        for one in self.each:
+            one.zero_grad()
+
+    def step(self):
+        for one in self.each:
+            one.step()
+
+
 def evaluate():
     net.eval()
     with torch.no_grad():
@@ -95,6 +108,7 @@ def evaluate():
     net.train()
 
 
+optimizer = OneEach(net.parameters()) if "one_each" in WANTED else torch.optim.SGD(net.parameters(), lr=0.01)
 Loader = OwnIter if "own_iter" in WANTED else Ahead if "ahead" in WANTED else TwoInTurn if "in_turn" in WANTED else DataLoader
 if "infinite" in WANTED:
     from ultralytics.data.build import InfiniteDataLoader as Loader  # the test's own, of the shape of theirs
