@@ -52,6 +52,8 @@ class Window:
         self.is_in_marked_step = False  # it has said that one begins, and nothing since
         self.stepping = None  # of a program that marks its steps: the optimizer that stepped last, weakly
         self.model, self.is_training = "model", None
+        self.trained = set()  # addresses of the models that were called in training mode
+        self.beside = {}  # of the others: after which step each was called last, and whether it is a part of a step
         self.profiler = None
         self.was_busy = False
         self.n_passes = 0
@@ -419,13 +421,28 @@ def called_model(module, model, name):
     not what is trained."""
     if not is_learning(module):
         return
-    state.model = name
     if state.pid is None:
         watch_end()
     is_training = module.__dict__.get("training", True)
+    if is_training:
+        state.trained.add(id(model))
+    elif id(model) not in state.trained and is_beside(id(model)) and state.trained:
+        return
+    state.model = name
     if "validation" in state.settings:
         validate(is_training)
     state.is_training = is_training
+
+
+def is_beside(which):
+    """A frozen model that each step calls (a teacher, a loss by features): no validation. It is known by its call in the first step, or after
+    two in a row. The copy with mean weights that some validate is none, nor is what was called before the training: steps lie between."""
+    beside, steps = state.beside, state.steps
+    last, is_part = beside.get(which, (NEVER, steps == 0))
+    if last not in (NEVER, steps):
+        is_part = last == steps - 1
+    beside[which] = steps, is_part
+    return is_part
 
 
 def is_learning(module):

@@ -185,6 +185,20 @@ class Windows(unittest.TestCase):
         self.assertEqual([window for window, _ in self.windows_of(run)], [f"validation after step {step}" for step in (10, 20, 30)])
         self.assertEqual({os.path.basename(os.path.dirname(file)) for file in run.files}, {"Net"})
 
+    def test_frozen_models_beside_the_one_that_is_trained(self):
+        """A teacher and a loss by features are in evaluation mode in each step: no validation, and no name of a folder."""
+        run = self.run_one("active=1,warmup=0,wait=8,repeat=3,validation", "frozen")
+        self.assertEqual((run.status, run.err), (0, ""))
+        self.assertEqual([window for window, _ in self.windows_of(run)],
+                         ["step 9", "validation after step 10", "step 18", "validation after step 20", "step 27", "validation after step 30"])
+        self.assertEqual({os.path.basename(os.path.dirname(file)) for file in run.files}, {"Net"})
+
+    def test_validations_of_another_model_than_the_trained_one(self):
+        run = self.run_one("validation,repeat=0", "mean", "frozen")
+        self.assertEqual((run.status, run.err), (0, ""))
+        self.assertEqual([window for window, _ in self.windows_of(run)], [f"validation after step {step}" for step in (10, 20, 30)])
+        self.assertEqual({os.path.basename(os.path.dirname(file)) for file in run.files}, {"Mean"})
+
     def test_validations_take_no_windows_of_steps(self):
         """Each kind is repeated as often as was asked for."""
         run = self.run_one("active=1,warmup=0,wait=8,repeat=3,validation")

@@ -100,11 +100,28 @@ class OneEach:
             one.step()
 
 
+class Mean(Net):
+    """A copy whose weights are means: some validate that one."""
+
+
+class Teacher(Net):
+    """Frozen, and called in each step before the model."""
+
+
+class Features(Net):
+    """Frozen, and called in each step with what the model says."""
+
+
+mean, teacher, features = Mean().eval(), Teacher().eval(), Features().eval()
+
+
 def evaluate():
     net.eval()
     with torch.no_grad():
         for images, labels in DataLoader(data, batch_size=40):
-            criterion(net(images), labels)
+            criterion((mean if "mean" in WANTED else net)(images), labels)
+            if "frozen" in WANTED:
+                features(images)
     net.train()
 
 
@@ -128,11 +145,15 @@ for epoch in range(3):
             optimizer.zero_grad()
         if "fails" in WANTED and steps == 6:
             raise KeyError("within a step")
+        if "frozen" in WANTED:
+            teacher(images)
         with said("forward"):
             outputs = net(images)
         if "looks" in WANTED:
             sys.exit(0)
         loss = criterion(outputs, labels)
+        if "frozen" in WANTED:
+            features(images)
         with said("backward"):
             loss.backward()
         optimizer.step()
