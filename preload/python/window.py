@@ -147,7 +147,7 @@ class Open:
         self.pid = modules["os"].getpid()
         self.left_warmup, self.left, self.active = warmup, warmup + active, active
         self.is_own_call = False
-        self.calls = None
+        self.calls, self.is_counting = None, False
         options = {name: name in settings for name in ("record_shapes", "with_flops", "with_stack", "profile_memory")}
         self.profiler = torch_profiler.profile(
             activities=[kinds.CPU, *([kinds.CUDA] if "cuda" in settings and modules["torch"].cuda.is_available() else [])],
@@ -187,11 +187,47 @@ class Open:
                 from cProfile import Profile
                 calls = Profile()
                 calls.enable()
-                self.calls = calls
+                self.calls, self.is_hook = calls, system.getprofile() is calls  # from 3.12 on it is none
+                self.stand_before_calls(Profile)
             except Exception as error:
                 if is_theirs(error):
                     raise
                 say(f"no calls: {error}")
+
+    def stand_before_calls(self, kind):
+        """While ours is on, one of the program's could not start, or would silently take its place."""
+        original, own = kind.enable, kind.__dict__.get("enable")  # own: none, unless the program has put one there
+
+        def enable(profile, *args, **kwargs):
+            if self.is_counting:
+                self.end_calls()
+                say("calls ended early: the program counts them itself")
+            return original(profile, *args, **kwargs)
+
+        def leave():
+            if kind.__dict__.get("enable") is enable:
+                if own is None:
+                    del kind.enable
+                else:
+                    kind.enable = own
+
+        self.is_counting, self.leave_calls = True, leave
+        kind.enable = enable
+
+    def end_calls(self):
+        """What the program has set meanwhile stays."""
+        if not self.is_counting:
+            return
+        self.is_counting = False
+        if not self.is_hook or modules["sys"].getprofile() is self.calls:
+            self.calls.disable()
+        self.leave_calls()
+
+    def write_calls(self):
+        from marshal import dump
+        self.calls.snapshot_stats()  # not dump_stats: that disables whatever is on
+        with open(self.path[:-len(TENSORBOARD if self.path.endswith(TENSORBOARD) else ".json")] + ".stats", "wb") as file:
+            dump(self.calls.stats, file)
 
     def step(self):
         """True: it was the last one."""
@@ -209,14 +245,12 @@ class Open:
     def stop(self):
         begin(PROFILER, 0, "write")
         try:
-            calls, self.calls = self.calls, None
-            if calls is not None:
-                calls.disable()
+            self.end_calls()
             if self.left_warmup == 0:
                 make_markers(self.what if self.is_validation else f"{self.what}:{self.active - self.left}")
             self.own(self.profiler.stop)
-            if calls is not None:
-                calls.dump_stats(self.path[:-len(TENSORBOARD if self.path.endswith(TENSORBOARD) else ".json")] + ".stats")
+            if self.calls is not None:
+                self.write_calls()
         finally:
             self.leave_guard()
             end()

@@ -297,6 +297,19 @@ class Windows(unittest.TestCase):
         (line,) = [line for line in done.stdout.splitlines() if "windowed.py" in line and "(forward)" in line]
         self.assertEqual(line.split()[0], "2")
 
+    def test_counters_of_calls_of_its_own_come_first(self):
+        """What the program counts is whole, and ours says what it counted before."""
+        for own, problems in (("counts_itself", ["calls ended early: the program counts them itself"]), ("sets_profile", [])):
+            with self.subTest(own):
+                run = self.run_one("skip_first=3,warmup=0,active=5,calls", own)
+                self.assertEqual((run.status, run.out, run.err), traced.play("windowed.py", own))
+                self.assertIn("\nforward ", "\n" + run.out)
+                (stats,) = [file for file in run.files if file.endswith(".stats")]
+                done = subprocess.run([traced.PYTHON, "-m", "pstats", stats], input="stats forward\n", capture_output=True, text=True, check=True)
+                (line,) = [line for line in done.stdout.splitlines() if "windowed.py" in line and "(forward)" in line]
+                self.assertEqual(line.split()[0], "3")
+                self.assertEqual([phase.label for phase in run.phases() if phase.label not in ("start", "write")], problems)
+
     def test_a_profiler_of_its_own_comes_first(self):
         """It starts within a window, which ends; while it is on, none begins; what it counts is what it counts alone."""
         alone = traced.play("windowed.py", "profiles_itself")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A small training. What it does besides is in its arguments: each test of windows says what it wants. Prints its losses."""
 import contextlib
+import cProfile
 import json
 import os
 import pathlib
@@ -158,6 +159,19 @@ for epoch in range(3):
             loss.backward()
         optimizer.step()
         steps += 1
+        if WANTED & {"counts_itself", "sets_profile"} and steps == 6:
+            own_calls = []
+            if "counts_itself" in WANTED:
+                own_calls = cProfile.Profile()
+                own_calls.enable()
+            else:
+                sys.setprofile(lambda frame, event, argument: own_calls.append(frame.f_code.co_name) if event == "call" else None)
+        if WANTED & {"counts_itself", "sets_profile"} and steps == 12:
+            if "counts_itself" in WANTED:
+                own_calls.disable()
+                own_calls = [one.code.co_name for one in own_calls.getstats() if not isinstance(one.code, str) for _ in range(one.callcount)]
+            sys.setprofile(None)
+            print("forward", own_calls.count("forward"))
         if own and steps == 15:
             own.__exit__(None, None, None)
             counts = sorted((row.key, row.count) for row in own.key_averages() if not row.key.startswith("ProfilerStep"))
