@@ -59,6 +59,7 @@ MARKS = "step", "epoch", "mark", "counter", "range_begin", "range_end"
 LIGHTNING = """
 import json, os, sys, time, torch, warnings, logging
 sleeps_s = float(os.environ.get("SLEEPS_S", 0))
+validates_after = int(os.environ.get("VALIDATES_AFTER", 0))
 warnings.simplefilter("ignore")
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 import lightning.pytorch as pl
@@ -73,6 +74,9 @@ class Small(pl.LightningModule):
         loss = torch.nn.functional.cross_entropy(self.net(x), y)
         losses.append(loss.item())
         return loss
+    def validation_step(self, batch, number):
+        time.sleep(0.1)
+        self.net(batch[0])
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), lr=0.1)
 generator = torch.Generator().manual_seed(2)
@@ -87,9 +91,9 @@ if options is not None:
     from proftrace.lightning import ProfilerCallback
     callback = ProfilerCallback(**options)
     callbacks = [callback]
-trainer = pl.Trainer(max_epochs=3, callbacks=callbacks, logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False, accelerator="cpu")
+trainer = pl.Trainer(max_epochs=3, callbacks=callbacks, val_check_interval=validates_after or None, logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False, accelerator="cpu")
 def fit():
-    trainer.fit(Small(), torch.utils.data.DataLoader(data, batch_size=16))
+    trainer.fit(Small(), torch.utils.data.DataLoader(data, batch_size=16), torch.utils.data.DataLoader(data, batch_size=160) if validates_after else None)
 if sys.argv[2:] == ["counted"]:
     counted(fit)
 elif len(sys.argv) > 2:
@@ -117,8 +121,9 @@ class Lines(torch.utils.data.IterableDataset):
     def __iter__(self):
         return iter(data)
 without_length = {"max_steps": 24} if sys.argv[3:] == ["without length"] else {}
-arguments = TrainingArguments(sys.argv[2], num_train_epochs=3, **without_length, per_device_train_batch_size=8, report_to=[], save_strategy="no", logging_steps=1, use_cpu=True, disable_tqdm=True, seed=3)
-trainer = Trainer(model, arguments, train_dataset=Lines() if without_length else data, callbacks=callbacks)
+evaluates = {"eval_strategy": "steps", "eval_steps": 8} if sys.argv[3:] == ["evaluates"] else {}
+arguments = TrainingArguments(sys.argv[2], **evaluates, num_train_epochs=3, **without_length, per_device_train_batch_size=8, report_to=[], save_strategy="no", logging_steps=1, use_cpu=True, disable_tqdm=True, seed=3)
+trainer = Trainer(model, arguments, train_dataset=Lines() if without_length else data, eval_dataset=data, callbacks=callbacks)
 if sys.argv[3:] == ["counted"]:
     counted(trainer.train)
 else:
@@ -221,6 +226,24 @@ class Lightning(Case):
         warnings = [line for line in out.partition("Bottlenecks detected:\n")[2].splitlines() if line.startswith("[Profiler]   - ")]
         self.assertFalse([line for line in warnings if "enumerate(DataLoader)" in line], "a wait is no operation that takes CPU time")
 
+    def shares(self, out):
+        return {name: float(share) for name, share in re.findall(r"^\[Profiler\]   ([A-Z][a-z ]+): ([\d.]+)%$", out, re.M)}
+
+    def test_a_validation_within_an_epoch_is_no_wait_for_data(self):
+        """Two batches of 100 ms after ten steps of about two ms."""
+        _, out = self.train({"profile_epochs": [1], "profile_steps": 15, "warmup_steps": 2}, VALIDATES_AFTER="10", OMP_NUM_THREADS="1")
+        shares = self.shares(out)
+        self.assertAlmostEqual(sum(shares.values()), 100, delta=0.5)
+        self.assertGreater(shares["Validation"], shares["Dataloader time"], out)
+        self.assertGreater(shares["Validation"], 50, out)
+
+    def test_a_validation_at_the_end_of_an_epoch_is_no_step(self):
+        _, out = self.train({"profile_epochs": [2], "profile_steps": 100, "warmup_steps": 2}, VALIDATES_AFTER="20")
+        self.assertIn("[Profiler] Epoch 2: all its steps", out)
+        self.assertNotIn("Validation", self.shares(out))
+        trace = read_trace(self.folder / "epoch_2.json")  # 18 steps, each of two layers
+        self.assertEqual(trace.cpu["aten::addmm"].calls, 36)
+
     def test_every_n_steps(self):
         self.train({"schedule_every_n_steps": 10, "wait_steps": 1, "warmup_steps": 1, "active_steps": 3, "repeat_cycles": 2})
         names = self.files()
@@ -269,6 +292,10 @@ class Transformers(Case):
         self.assertEqual(self.files(), ["epoch_2.json"])
         trace = read_trace(self.folder / "epoch_2.json")  # 4 steps, each of one table of words, one of places, one of kinds
         self.assertEqual((trace.steps, trace.cpu["aten::embedding"].calls), (4, 12))
+
+    def test_an_evaluation_after_the_last_step_is_no_step(self):
+        play(TRANSFORMERS, json.dumps({"profile_epochs": [2], "profile_steps": 100, "warmup_steps": 1, "output_dir": str(self.folder)}), str(self.folder / "out"), "evaluates")
+        self.assertEqual(read_trace(self.folder / "epoch_2.json").cpu["aten::embedding"].calls, 7 * 3)
 
     def test_epochs_of_data_that_does_not_say_its_length(self):
         play(TRANSFORMERS, json.dumps({"profile_epochs": [1, 3], "profile_steps": 2, "warmup_steps": 1, "output_dir": str(self.folder)}), str(self.folder / "out"), "without length")

@@ -148,6 +148,15 @@ class ProfilerCallback(_Callback):  # type: ignore[misc,unused-ignore]
         if self._left == 0:
             self._end(trainer, pl_module, f"Epoch {trainer.current_epoch + 1}: steps up to {batch_idx + 1}")
 
+    def on_validation_start(self, trainer: Any, pl_module: Any) -> None:
+        # Behind the last batch it begins before the epoch ends: no step of the epoch's.
+        if self._windows.is_open() and not self.schedule_every_n_steps and getattr(trainer, "is_last_batch", False):
+            self.on_train_epoch_end(trainer, pl_module)
+
+    def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
+        if self._windows.is_open():  # in the middle of an epoch: the next step did not wait for data so long
+            self._spend("Validation")
+
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         if not self.schedule_every_n_steps:
             self._end(trainer, pl_module, f"Epoch {trainer.current_epoch + 1}: all its steps")

@@ -73,7 +73,8 @@ class ProfilerCallback(TrainerCallback):  # type: ignore[misc,unused-ignore]
             return
         self._windows.step()
         self._left -= 1
-        if self._left == 0:
+        # An evaluation that follows on the epoch's last step comes before on_epoch_end, and is no step of it.
+        if self._left == 0 or (control.should_evaluate and (state.epoch or 0) >= (self._epochs or 0)):
             self._end()
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
