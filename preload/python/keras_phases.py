@@ -119,7 +119,8 @@ def samples_of(batch):
     """0 = unknown. Asks arrays of the frameworks only, never a class of the program."""
     while type(batch) in (tuple, list, dict) and batch:
         batch = next(iter(batch.values())) if type(batch) is dict else batch[0]
-    if type(batch).__module__.partition(".")[0] not in ("numpy", "jaxlib", "jax"):
+    module = getattr(type(batch), "__module__", None)  # a class need not have one
+    if type(module) is not str or module.partition(".")[0] not in ("numpy", "jaxlib", "jax"):
         return 0
     shape = batch.shape
     return int(shape[0]) if len(shape) else 0

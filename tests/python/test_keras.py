@@ -59,7 +59,19 @@ class TorchTrainer:
         callbacks.on_train_end()
         return steps
 """,
+    "keras/src/backend/jax/__init__.py": "",
+    "keras/src/backend/jax/trainer.py": """\
+class JAXEpochIterator:
+    data_adapter = None
+
+    def __init__(self, batches):
+        self.batches = batches
+
+    def _get_iterator(self):
+        return self.batches
+""",
     "program.py": """\
+from keras.src.backend.jax.trainer import JAXEpochIterator
 from keras.src.backend.torch.trainer import CallbackList, TorchTrainer
 
 for fails_in in "step", "validation", None:
@@ -74,6 +86,11 @@ try:
     callbacks.on_epoch_begin()
 except TypeError as error:
     print(error)
+callbacks.on_train_begin()
+scope = {}
+exec('Batch = type("Batch", (), {})', scope)  # of no module: the scope has no __name__
+print(sum(1 for _ in JAXEpochIterator([scope["Batch"](), (1, 2)])._get_iterator()))
+callbacks.on_train_end()
 """}
 
 
