@@ -105,8 +105,9 @@ static void fill_quality(struct pt_process *p)
     q->growth_errno = file->header->growth_errno;
     q->is_area_cut = file->is_area_cut;
     q->dropped = sum_drops(q->drops);
+    const pt_u64 least_bytes = pt_least_file_bytes(file->header);
     if (q->truncated)
-        q->cut_bytes = file->header->file_bytes > file->bytes ? file->header->file_bytes - file->bytes : 0;
+        q->cut_bytes = least_bytes > file->bytes ? least_bytes - file->bytes : 0;
     /* Missing events prove no overwriting: they may have been in the tail, or in the segments. */
     if (q->truncated || (file->corrupt_segments && never_wrapped(file->header))) {
         q->corrupt_events = pt_sum(q->corrupt_events, q->overwritten);

@@ -122,8 +122,11 @@ static int load(struct pt_trace_file *file, struct pt_error *err)
     file->inode = status.st_ino;
     if (check_header(file, err) < 0)
         return -1;
+    /* Once more: a live process may have made it longer before its header was read. */
+    if (!file->base && fstat(file->fd, &status) == 0)
+        file->bytes = (pt_u64)status.st_size;
     read_text_and_schema(file);
-    file->truncated = file->header->file_bytes > file->bytes;
+    file->truncated = pt_least_file_bytes(file->header) > file->bytes;
     pt_scan_segments(file);
     pt_index_blocks(file);
     close_where_scarce(file);

@@ -91,7 +91,7 @@ struct pt_file_header {
     struct pt_clock_pair clock_last[2]; /* refreshed on slow paths; take clock_last[clock_index & 1] */
     pt_u64 clock_index;                 /* 0 = only clock_first is valid */
 
-    pt_u64 file_bytes; /* bytes of the file given out so far */
+    pt_u64 file_bytes; /* bytes of the file given out so far; the last ones may never have been had */
     pt_u64 ring_limit_bytes;
     pt_u64 ring_bytes; /* bytes of BLOCKS segments */
     pt_u64 heap_sample_bytes;
@@ -120,11 +120,19 @@ struct pt_file_header {
      * that was not understood. Values are cut and hold printable characters only; what does not fit is left out. */
     char ignored_options[PT_IGNORED_OPTIONS_BYTES];
     struct pt_python_header python;
-    pt_u64 minute_ns; /* length of the intervals that MINUTES segments tell of; 0 = there are none */
-    pt_u8 reserved[PT_HEADER_BYTES - 584 - PT_IGNORED_OPTIONS_BYTES - sizeof(struct pt_python_header)];
+    pt_u64 minute_ns;   /* length of the intervals that MINUTES segments tell of; 0 = there are none */
+    pt_u64 grown_bytes; /* end of what the file was surely made long for; 0 = an older file: file_bytes says it */
+    pt_u8 reserved[PT_HEADER_BYTES - 592 - PT_IGNORED_OPTIONS_BYTES - sizeof(struct pt_python_header)];
     pt_u8 head[4096 - PT_HEADER_BYTES]; /* what the head holds besides, see PT_HEAD_BYTES */
 };
 _Static_assert(sizeof(struct pt_file_header) == 4096, "on disk");
+
+/* A file shorter than this has lost its end. Not file_bytes: that is raised before the file is made longer, which a
+ * kill or a full disk may prevent. */
+static inline pt_u64 pt_least_file_bytes(const struct pt_file_header *header)
+{
+    return header->grown_bytes ? header->grown_bytes : header->file_bytes;
+}
 
 /* The head: the first two pages, which are all that a small process has. After the header they hold the text, the
  * first definitions, the first records and the first area of a thread up to PT_AREA_SMALL_BYTES; each is found by the

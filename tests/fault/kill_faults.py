@@ -189,6 +189,7 @@ class KillStorm(FaultCase):
         self.assertIsNotNone(trace)
         self.check_totals(trace, slots, overhead=2 * THREADS + 8)
         self.assertEqual(trace.lost(), 0)
+        self.assertFalse(trace.info()["events"]["truncated"], "no file lost its end")
         self.check_events(trace, slots, mode)
 
     def test_t25_python_killed(self):

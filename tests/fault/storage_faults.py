@@ -29,6 +29,17 @@ class StorageFaults(FaultCase):
             for mode in BOTH:
                 self.full_disk(disk, mode)
 
+    def test_t20_growth_refused_to_many_threads_at_once(self):
+        """What two threads wanted at once and neither got was taken for the lost end of the file: intact traces were "cut short"."""
+        program = ("import os, threading, time\nend = time.monotonic() + 3\n"
+                   "def work():\n    while time.monotonic() < end: os.write(1, b'')\n"
+                   "threads = [threading.Thread(target=work) for i in range(8)]\n"
+                   "[thread.start() for thread in threads]\n[thread.join() for thread in threads]\n")
+        with self.mounted("-t", "tmpfs", "-o", "size=2m", "none") as disk:
+            self.root = os.path.join(disk, "traces")
+            trace = self.check(["/usr/bin/python3", "-c", program], modes=BOTH, claims=False, options={"budget_mib": 64})
+            self.assertFalse(trace.info()["events"]["truncated"])
+
     def test_t20_tmpfs_of_one_page(self):
         with self.mounted("-t", "tmpfs", "-o", "size=4k", "none") as disk:
             self.full_disk(disk, "full", "5000")

@@ -77,6 +77,7 @@ static void fill(char *file, const void *head, pt_u64 bytes)
     if (header->text_offset >= PT_HEAD_BYTES)
         __builtin_memcpy(file + header->text_offset, pt_first_in_memory(old, header->text_offset), header->text_bytes);
     header->file_bytes = bytes;
+    header->grown_bytes = bytes;
     header->schema_offset = (pt_u32)pt_first_bytes();
     header->schema_bytes = SCHEMA_BYTES;
     struct pt_thread_area *area = (struct pt_thread_area *)(void *)(file + PT_HEAD_AREA_AT);

@@ -254,6 +254,15 @@ void pt_space_note_refusal(pt_u64 bytes, long error)
     note_refusal(bytes);
 }
 
+/* After the growth: what a kill or a full disk prevented, readers would take for the lost end of an intact file. */
+static void note_grown(pt_u64 end)
+{
+    pt_u64 *grown = &pt_image->header->grown_bytes;
+    pt_u64 known = __atomic_load_n(grown, __ATOMIC_RELAXED);
+    while (known < end && !__atomic_compare_exchange_n(grown, &known, end, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        ;
+}
+
 static struct pt_space grow_by(pt_u64 bytes)
 {
     struct pt_space space = {.bytes = bytes};
@@ -264,7 +273,9 @@ static struct pt_space grow_by(pt_u64 bytes)
     space.offset = __atomic_fetch_add(&pt_image->header->file_bytes, bytes, __ATOMIC_RELAXED);
     pt_kill_point("growth");
     space.map = map_range(space.offset, bytes, 1);
-    if (!space.map) {
+    if (space.map) {
+        note_grown(space.offset + bytes);
+    } else {
         pt_u64 end = space.offset +
                      bytes; /* only if no other thread has grown it since: a long time of a full disk leaves no hole */
         __atomic_compare_exchange_n(&pt_image->header->file_bytes, &end, space.offset, 0, __ATOMIC_RELAXED,
