@@ -34,7 +34,7 @@ struct pt_tracer_thread {
     struct pt_thread_area *area;
     pt_u64 clock_base;
     pt_u32 slot;
-    pt_u32 pad0;
+    pt_u32 is_left_to_none; /* no fork copies its working memory */
     struct pt_buffer records;
     struct pt_buffer heap;
     pt_u64 random;

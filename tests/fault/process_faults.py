@@ -14,6 +14,11 @@ class ProcessFaults(FaultCase):
     def test_t30_fork_ways(self):
         self.check(["fork_ways"], modes=BOTH, status=7)
 
+    def test_t30_chain_of_forks(self):
+        """Each kept what its parents had of ours: half a megabyte of address space and several mappings, until there may be no more."""
+        self.check(["fork_chain", "200", "6000"], modes=BOTH)
+        self.check(["fork_chain", "30", "200000"], options={"minute_ms": 1})  # with segments of the ring, and of minutes
+
     def test_t31_main_thread_leaves_first(self):
         self.check(["no_thread_of_ours", "last"], modes=BOTH)
 

@@ -10,6 +10,7 @@
 
 #include "proftrace/events.h"
 #include "core/real/may_be_missing.h"
+#include "core/real/next.h"
 #include "core/sandbox.h"
 #include "core/start_memory.h"
 #include "core/sys.h"
@@ -192,7 +193,17 @@ static struct pt_tracer_thread *attach_anew(struct pt_room room)
     return call.result;
 }
 
-static struct pt_tracer_thread *attach(void)
+/* The first thread of a forked child. */
+static struct pt_tracer_thread *attach_first(void)
+{
+    pt_start_memory_reserve_forked(pt_whole_pages(sizeof(struct pt_private)) + pt_whole_pages(pt_first_bytes()));
+    struct pt_tracer_thread *t = attach_anew((struct pt_room){0});
+    pt_start_memory_end_forked(t != 0);
+    __atomic_store_n(&pt_image->start, PT_START_OVER, __ATOMIC_RELEASE);
+    return t;
+}
+
+static struct pt_tracer_thread *attach(int is_only_thread)
 {
     struct pt_room room = {0};
     if (__atomic_load_n(&pt_image->state, __ATOMIC_ACQUIRE) == PT_IMAGE_LIVE) {
@@ -203,6 +214,13 @@ static struct pt_tracer_thread *attach(void)
             return t;
         if (__atomic_load_n(&pt_image->n_threads, __ATOMIC_RELAXED) < PT_MAX_THREADS)
             room = pt_room_take();
+    } else if (is_only_thread) {
+        pt_u32 start = PT_START_NONE;
+        if (__atomic_compare_exchange_n(&pt_image->start, &start, PT_START_MAKING, 0, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            return attach_first();
+        if (start == PT_START_MAKING) /* a raw clone that shares our memory is at it: it may not have the same */
+            return 0;
     }
     return attach_anew(room);
 }
@@ -221,7 +239,7 @@ static int was_just_refused(void)
     return pt_image->attach_refused_at && pt_clock() - pt_image->attach_refused_at < ATTACH_RETRY_TICKS;
 }
 
-struct pt_tracer_thread *pt_thread_attach(void)
+static struct pt_tracer_thread *thread_attach(int is_only_thread)
 {
     struct pt_tracer_thread *t = pt_self;
     if (t->area)
@@ -233,7 +251,7 @@ struct pt_tracer_thread *pt_thread_attach(void)
     pt_set_self(&pt_no_thread); /* of a forked child: its slot was wiped */
     if (pt_switches.off || !pt_image || was_just_refused())
         return 0;
-    t = attach();
+    t = attach(is_only_thread);
     pt_set_self(t ? t : &pt_no_thread);
     if (t) {
         count_arrival();
@@ -245,6 +263,11 @@ struct pt_tracer_thread *pt_thread_attach(void)
         }
     }
     return t;
+}
+
+struct pt_tracer_thread *pt_thread_attach(void)
+{
+    return thread_attach(*pt_single_threaded);
 }
 
 enum pt_drop pt_thread_refusal(void)
@@ -277,9 +300,7 @@ void pt_thread_attach_forked(void)
         return;
     }
     const pt_u64 mask = pt_signals_block();
-    pt_start_memory_reserve(pt_whole_pages(sizeof(struct pt_private)) + pt_whole_pages(pt_first_bytes()));
-    pt_thread_attach();
-    pt_start_memory_end();
+    thread_attach(1);
     pt_signals_restore(mask);
 }
 

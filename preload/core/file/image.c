@@ -64,6 +64,7 @@ int pt_image_reserve(void)
     if (!pt_image)
         return -1;
     pt_image->pid = (pt_u32)pt_syscall0(SYS_getpid); /* written before it is read: one page fault, not two */
+    pt_image->start = PT_START_OVER;                 /* the constructor reserves it */
     return 0;
 }
 

@@ -52,6 +52,9 @@ struct pt_known_module {
 /* Where the process records: first in a head in the file of small processes, then in a file of its own. */
 enum pt_own_file { PT_OWN_FILE_NONE, PT_OWN_FILE_MAKING, PT_OWN_FILE_THERE };
 
+/* The memory that a process starts with is for the thread that reserves it. */
+enum pt_image_start { PT_START_NONE, PT_START_MAKING, PT_START_OVER };
+
 struct pt_image {
     pt_u32 state; /* atomic, enum pt_image_state */
     pt_u32 pid;
@@ -83,7 +86,7 @@ struct pt_image {
     void (*on_new_name)(const char *bytes, pt_u64 length); /* called when a name is defined; NULL = nobody asks */
     struct pt_device_slot devices[PT_MAX_DELIVERIES];
     pt_u32 has_reserve; /* atomic: made, or tried */
-    pt_u32 pad1;
+    pt_u32 start;       /* atomic, enum pt_image_start */
     char *whole;        /* the file from its first byte on, beyond what is given out; NULL = not mapped so */
     pt_u64 whole_bytes; /* atomic, stored last */
     char path[PT_PATH_BYTES];

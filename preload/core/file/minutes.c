@@ -97,6 +97,7 @@ static int next_segment(struct pt_tracer_thread *t, struct pt_minutes *minutes)
         pt_session_give_back_minutes(bytes);
         return -1;
     }
+    pt_space_leave_to_none(segment, bytes);
     segment->type = PT_SEGMENT_MINUTES;
     segment->bytes = bytes;
     segment->slot = t->slot;

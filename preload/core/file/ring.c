@@ -41,6 +41,7 @@ static void set_up_chunk(struct pt_tracer_thread *t, struct pt_segment *segment,
 
 static void set_up_in_ring(struct pt_tracer_thread *t, struct pt_segment *segment, pt_u32 index)
 {
+    pt_space_leave_to_none(segment, pt_image->ring[index].bytes);
     set_up_chunk(t, segment, pt_image->ring[index].bytes);
     pt_image->ring[index].serial = segment->serial;
     t->chunk_index = index;

@@ -21,6 +21,7 @@
 #include "core/session_page.h"
 #include "core/state.h"
 #include "core/sys.h"
+#include "core/valgrind.h"
 #include "image_state.h"
 #include "reserve.h"
 
@@ -301,4 +302,10 @@ struct pt_space pt_space_grow(pt_u64 bytes, pt_u64 least)
 void *pt_space_map(pt_u64 offset, pt_u64 bytes)
 {
     return map_range(offset, bytes, 0);
+}
+
+void pt_space_leave_to_none(void *map, pt_u64 bytes)
+{
+    if (!pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0)) /* in the child it would not know */
+        pt_syscall3(SYS_madvise, map, bytes, MADV_DONTFORK);
 }

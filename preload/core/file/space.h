@@ -55,5 +55,9 @@ int pt_space_is_refused(pt_u64 bytes);
 void pt_space_note_refusal(pt_u64 bytes, long error);
 /* Map a range that is there already; NULL when that cannot be. */
 void *pt_space_map(pt_u64 offset, pt_u64 bytes);
+/* A mapped range that no forked child gets: each of a chain of forks would keep its parents'. Only for what nobody
+ * touches but on a private stack with signals blocked: a signal handler that forks may return, in the child, into the
+ * middle of a store. */
+void pt_space_leave_to_none(void *map, pt_u64 bytes);
 
 #endif

@@ -52,11 +52,23 @@ static PT_NOINLINE void commanded(pt_u64 start, pt_u64 end, const char *command,
     pt_spent(PT_EV_proc_system, start, end, 0, pt_words((pt_u32)status, text), 0);
 }
 
+/* A child has no use for the caller's working memory, which would only be copied. Not MADV_DONTFORK: in the hole
+ * something of the child could lie when a child of that one uses the place again (start_memory.c). */
+static void leave_working_memory(struct pt_tracer_thread *t)
+{
+    if (!t->priv || t->is_left_to_none)
+        return;
+    t->is_left_to_none = 1;
+    if (pt_may_call() && !pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0)) /* its child would not know */
+        pt_syscall3(SYS_madvise, t->priv, sizeof *t->priv, MADV_WIPEONFORK);
+}
+
 /* What each child would do again, which begins without its parent's pages of libc: find what it calls, if it is that
- * of a shell. And it has no use for the caller's working memory, which would only be copied. */
+ * of a shell. */
 static PT_NOINLINE void prepare_forks(void)
 {
     static pt_u32 is_done;
+    leave_working_memory(pt_self);
     if (is_done)
         return;
     is_done = 1;
@@ -65,8 +77,6 @@ static PT_NOINLINE void prepare_forks(void)
     pt_exec_find_functions();
     pt_io_find_functions();
     pt_stdio_find_functions();
-    if (pt_self->priv && pt_may_call() && !pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0)) /* its child would not know */
-        pt_syscall3(SYS_madvise, pt_self->priv, sizeof *pt_self->priv, MADV_DONTFORK);
 }
 
 #define HOOK_FORK(name)                                                                                                \
