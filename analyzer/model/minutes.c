@@ -118,10 +118,12 @@ static void take_row(void *context, const struct pt_minutes_entry *entry)
 
 /* ---- what rows do not cover ---- */
 
-static void take_batch(struct walk *walk, const struct pt_batch *batch)
+static void take_batch(struct walk *walk, const struct pt_batch *batch, pt_i64 since_ns)
 {
     for (pt_u32 i = 0; i < batch->n; i++) {
         const struct pt_item *item = &batch->items[i];
+        if (item->end_ns < since_ns)
+            continue;
         const struct pt_event_desc *desc = pt_event_desc_by_id(item->tag_kind & 0xff);
         struct pt_totals one = {0};
         pt_totals_add(&one, desc, item->words, (pt_u64)item->duration_ns);
@@ -130,24 +132,26 @@ static void take_batch(struct walk *walk, const struct pt_batch *batch)
     }
 }
 
+/* Of the blocks that are in no totals, and of the last one that is: of it, what no row tells of. */
 static void take_events(struct walk *walk, size_t uncovered)
 {
     const struct pt_process_data *data = pt_process_data_of(walk->process);
     const struct pt_slot_blocks *blocks = &walk->slot->blocks[PT_BUFFER_RECORDS];
     const struct pt_decode_source source = {
         .file = walk->process->file, .schema = data->schema, .scale = &data->scale, .blocks = blocks};
-    if (uncovered >= blocks->n)
+    const size_t first = uncovered ? uncovered - 1 : 0;
+    if (first >= blocks->n)
         return;
     struct pt_decoder *decoder = pt_decoder_new();
     struct pt_batch *batch = pt_malloc(sizeof *batch);
-    for (size_t i = uncovered; i < blocks->n; i++)
+    for (size_t i = first; i < blocks->n; i++)
         if (pt_decode(decoder, &source, i, batch) == 0)
-            take_batch(walk, batch);
+            take_batch(walk, batch, i < uncovered ? walk->rows_end_ns : INT64_MIN);
     pt_decoder_free(decoder);
     free(batch);
 }
 
-/* It came after the last row, and not after the last event that the totals cover, where that is there. */
+/* It came after the last row, and before the last block that the totals cover, where that is there. */
 static void take_rest(struct walk *walk, size_t uncovered, pt_i64 start_ns, pt_i64 end_ns)
 {
     const struct pt_slot_blocks *blocks = &walk->slot->blocks[PT_BUFFER_RECORDS];

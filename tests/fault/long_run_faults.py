@@ -214,6 +214,22 @@ class LongRunFaults(FaultCase):
         self.assertGreater(checked, 100)
         self.assertGreater(max(row.n for row in rows[0] if row.kinds), 1)
 
+    def test_few_calls_a_minute(self):
+        """What a process did before its first buffer was full lay in the minute of its start, or in that of the buffer after it."""
+        minute_ns = 4 * MINUTE_NS
+        for minutes in (100, 800):
+            with self.subTest(minutes=minutes):
+                environment = self.preload_environment(clean_environment(), "sampled", minute_ms=minute_ns // MINUTE_NS)
+                self.fresh_work()
+                subprocess.run([self.host("call_a_minute"), str(minute_ns), str(minutes)], cwd=self.work, env=environment, check=True)
+                _, stage = self.report()
+                self.assertGreaterEqual(sum(row["calls"] for row in stage["minutes"]), 2 * minutes)
+                for row in stage["minutes"]:  # each lasts a minute at the least, and the start has a few of its own
+                    self.assertLess(row["calls"], 2 * row["seconds"] * 1e9 / minute_ns + 12, f"after {row['at_s']} s")
+                name, = self.trace().files()
+                rows, _ = rows_of(os.path.join(self.trace().run, name))
+                self.assertGreater(len(rows[0]), minutes // 4 if minutes > 100 else 20)
+
     def test_without_minutes(self):
         slots = self.month(300, minutes_mib=0)
         _, stage = self.report()

@@ -196,6 +196,14 @@ static int write_open_minute(struct pt_tracer_thread *t, const struct pt_totals 
     return 0;
 }
 
+void pt_minutes_begin(struct pt_tracer_thread *t)
+{
+    struct pt_minutes *minutes = &t->priv->minutes;
+    const struct line line = clock_line();
+    if (minutes->until && line.counters_per_ns)
+        minutes->until_ticks = ticks_at(&line, t, minutes->until);
+}
+
 void pt_minutes_pass(struct pt_tracer_thread *t, const struct pt_totals *totals, pt_u64 end_ticks)
 {
     struct pt_minutes *minutes = &t->priv->minutes;

@@ -7,6 +7,9 @@
 
 #include "core/private.h"
 
+/* Before the first record: by now it is known better at which tick the open minute ends. */
+void pt_minutes_begin(struct pt_tracer_thread *t);
+
 /* On the private stack, while a full buffer of records is added up: `totals` hold all records before the one that ended
  * at `end_ticks`, which is not before the end of the open minute. Writes the row of that minute. */
 void pt_minutes_pass(struct pt_tracer_thread *t, const struct pt_totals *totals, pt_u64 end_ticks);

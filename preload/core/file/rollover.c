@@ -59,6 +59,7 @@ static void add_totals(struct pt_tracer_thread *t, const struct pt_record *recor
     struct pt_thread_area *area = t->area;
     const pt_u64 sequence = t->records.sequence;
     struct pt_totals *next = area->totals[sequence & 1];
+    pt_minutes_begin(t);
     __builtin_memcpy(next, area->totals[area->totals_seq & 1], PT_KIND__COUNT * sizeof *next);
     for (pt_u32 i = 0; i < slots; i++) {
         if (!pt_was_encoded(&t->priv->codec, i))
@@ -242,13 +243,13 @@ static void publish_on_private_stack(void *argument)
             counted = drop(p, &encoded);
     }
     pt_kill_point("publish");
+    pt_image_refresh(); /* before the totals: without a second pair of clocks nobody knows in which minute a call was */
     if (p->which == PT_BUFFER_RECORDS)
         add_totals(t, (const struct pt_record *)(void *)buffer->base, counted);
     if (encoded.last_ticks > t->last_ticks)
         t->last_ticks = encoded.last_ticks;
     buffer->flushed_events += encoded.events;
     t->area->raw[p->which].flushed_events = buffer->flushed_events;
-    pt_image_refresh();
 }
 
 /* One store resets the buffer: records of the old generation are no longer there. */
