@@ -62,7 +62,7 @@ static void put_unit(char *slot, pt_u64 head, pt_u64 body)
 static void put_clock(struct pt_tracer_thread *t, char *slot)
 {
     put_unit(slot, (pt_u64)PT_UNIT_CLOCK << PT_GENERATION_BITS | t->heap.generation,
-             (pt_clock() - t->clock_base) >> pt_switches.clock_shift);
+             pt_ticks_since(t->clock_base, pt_clock()));
 }
 
 static char *next_unit(struct pt_tracer_thread *t)
@@ -103,7 +103,7 @@ PT_NOINLINE void pt_unit_slow(pt_u32 kind, pt_u64 address, pt_u64 size, char *cl
     if (clock_slot) {
         const pt_u64 generation = t->heap.generation;
         put_unit(clock_slot, (pt_u64)PT_UNIT_CLOCK << PT_GENERATION_BITS | generation,
-                 (pt_clock() - t->clock_base) >> pt_switches.clock_shift);
+                 pt_ticks_since(t->clock_base, pt_clock()));
         char *slot = pt_reserve(&t->heap.cursor, sizeof(struct pt_unit16));
         if (pt_likely(slot < t->heap.end && ((pt_u64)slot & PT_UNIT_CLOCK_MASK))) {
             put_unit(slot, address << 16 | (pt_u64)kind << PT_GENERATION_BITS | generation, size);

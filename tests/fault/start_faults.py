@@ -109,7 +109,7 @@ class StartFaults(FaultCase):
     # ---- sandboxes that the program makes ----
 
     def test_f1_sealed_thread(self):
-        for way in ("strict", "strict-by-number", "tsc", "tsc-late"):
+        for way in ("strict", "strict-by-number", "tsc", "tsc-late", "tsc-late-malloc"):
             with self.subTest(way=way):
                 trace = self.check(["sealed_thread", way], modes=BOTH)
                 self.assertLess(trace.report()["total_duration_s"], 600)

@@ -262,7 +262,8 @@ static struct pt_tracer_thread *thread_attach(int is_only_thread)
             pt_unclaim(t);
         }
     }
-    return t;
+    /* Sealed when it first read the clock: its call would be in a total, and its event among those that were lost. */
+    return t && pt_local_is_ours() ? t : 0;
 }
 
 struct pt_tracer_thread *pt_thread_attach(void)

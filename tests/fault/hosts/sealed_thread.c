@@ -3,7 +3,8 @@
  * F1: threads that give up more than the rest of their process: strict mode allows four system calls, and after
  * PR_SET_TSC even reading the clock kills, until it is allowed again. Of such a thread nothing is recorded but that it
  * was there; what the others do meanwhile and afterwards is exact. argv[1]: strict, strict-by-number, tsc; tsc-late:
- * a thread that was made meanwhile makes its first call when its maker may read the clock again; main: the program's
+ * a thread that was made meanwhile makes its first call when its maker may read the clock again; tsc-late-malloc: which
+ * is for memory; main: the program's
  * only thread, which then sets a variable and returns: what it wrote must come out before the end, which strict mode
  * does not know, kills.
  */
@@ -46,6 +47,8 @@ static void *read_when_allowed(void *unused)
 {
     while (!__atomic_load_n(&is_allowed, __ATOMIC_SEQ_CST))
         ;
+    if (!strcmp(way, "tsc-late-malloc"))
+        alloc_pairs(1, 4247);
     return read_too(unused);
 }
 
@@ -74,7 +77,7 @@ static void *seal(void *unused)
     read_bytes(SEALED_READS);
     alloc_pairs(100, 4247);
     if (is_tsc()) {
-        if (make_thread_and_allow(!strcmp(way, "tsc-late")))
+        if (make_thread_and_allow(!strncmp(way, "tsc-late", 8)))
             return &zero;
         read_bytes(ALLOWED_READS); /* from here on it is as any other */
         return NULL;
