@@ -14,9 +14,12 @@
 
 typedef void take_fn(void *context, const struct pt_interval *interval);
 
-/* One slot: what no part was made of yet, and since when. */
+/* One slot: what no part was made of yet, and since when. Slots, threads and segments are all in the order of slots:
+ * each is gone through once, or a file with many slots would take hours. */
 struct walk {
     const struct pt_process *process;
+    pt_u32 next_thread;
+    size_t next_segment;
     const struct pt_trace_slot *slot;
     take_fn *take;
     void *context;
@@ -174,10 +177,9 @@ static void sum_up_lives(struct walk *walk, pt_i64 *ret_start_ns, pt_i64 *ret_en
     *ret_start_ns = p->end_ns;
     *ret_end_ns = p->start_ns;
     memset(walk->rest, 0, sizeof walk->rest);
-    for (pt_u32 i = 0; i < p->n_threads; i++) {
-        const struct pt_thread *thread = &p->threads[i];
-        if (thread->slot != walk->slot->slot)
-            continue;
+    for (; walk->next_thread < p->n_threads && p->threads[walk->next_thread].slot <= walk->slot->slot;
+         walk->next_thread++) {
+        const struct pt_thread *thread = &p->threads[walk->next_thread];
         for (pt_u32 kind = 0; kind < PT_KIND__COUNT; kind++) {
             const struct pt_kind_totals *one = pt_totals_of(thread->totals, kind);
             struct pt_kind_totals *rest = &walk->rest[kind];
@@ -193,16 +195,25 @@ static void sum_up_lives(struct walk *walk, pt_i64 *ret_start_ns, pt_i64 *ret_en
     }
 }
 
-static void walk_slot(struct walk *walk)
+static void take_rows(struct walk *walk)
 {
     const struct pt_trace_file *file = walk->process->file;
+    for (; walk->next_segment < file->minutes.n; walk->next_segment++) {
+        const struct pt_minutes_segment *segment = &file->minutes.items[walk->next_segment];
+        if (segment->slot > walk->slot->slot)
+            return;
+        if (segment->slot == walk->slot->slot && file->header->minute_ns)
+            pt_minutes_for_each(file, segment, take_row, walk);
+    }
+}
+
+static void walk_slot(struct walk *walk)
+{
     pt_i64 start_ns, end_ns;
     sum_up_lives(walk, &start_ns, &end_ns);
     walk->rows_end_ns = walk->counters_end_ns = 0;
     walk->is_row = true;
-    for (size_t i = 0; walk->process->file->header->minute_ns && i < file->minutes.n; i++)
-        if (file->minutes.items[i].slot == walk->slot->slot)
-            pt_minutes_for_each(file, &file->minutes.items[i], take_row, walk);
+    take_rows(walk);
     walk->is_row = false;
     const size_t uncovered = pt_slot_blocks_behind(&walk->slot->blocks[PT_BUFFER_RECORDS], walk->slot->totals_seq);
     take_events(walk, uncovered);

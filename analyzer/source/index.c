@@ -175,11 +175,21 @@ static int by_slot(const void *a, const void *b)
     return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
+static int by_slot_and_offset(const void *a, const void *b)
+{
+    const struct pt_minutes_segment *x = a, *y = b;
+    if (x->slot != y->slot)
+        return x->slot < y->slot ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
 void pt_index_blocks(struct pt_trace_file *file)
 {
     pt_map_fini(&file->slot_at); /* its indices end here */
     if (file->slots.n)
         qsort(file->slots.items, file->slots.n, sizeof *file->slots.items, by_slot);
+    if (file->minutes.n)
+        qsort(file->minutes.items, file->minutes.n, sizeof *file->minutes.items, by_slot_and_offset);
     struct pt_block_loader *loader = pt_block_loader_new();
     for (size_t i = 0; i < file->slots.n; i++) {
         struct pt_trace_slot *slot = &file->slots.items[i];

@@ -67,7 +67,7 @@ struct pt_trace_file {
     } definitions; /* in file order */
     struct {
         PT_VEC(struct pt_minutes_segment);
-    } minutes; /* in file order */
+    } minutes; /* by slot number, then in file order, once the file is open */
     struct pt_arena arena;
     pt_u64 corrupt_definitions, corrupt_segments, corrupt_blocks;
     bool truncated;

@@ -225,6 +225,10 @@ static void crowds_of_slots_and_lives(void **state)
             bomb_block(&content, head, &record, sizeof record);
         }
         bomb_segment(&bomb, PT_SEGMENT_BLOCKS, 5, 0, &content);
+        pt_str_clear(&content);
+        bomb_header(&bomb)->minute_ns = 1; /* there are totals by minute, of many minutes */
+        for (pt_u32 i = 0; i < CROWD / 60; i++)
+            bomb_segment(&bomb, PT_SEGMENT_MINUTES, CROWD - i, 0, &content);
         bomb_write(&bomb, 0);
         bomb_survive(&bomb, BOMB_SALVAGED);
         pt_str_fini(&content);
