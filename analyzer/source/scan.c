@@ -237,6 +237,19 @@ static void as_format_2(struct pt_thread_area *area)
     memcpy(area->totals, old + at + HEAP + FREES, TOTALS);
 }
 
+/* While another thread moved the head into a file of its own, its owner went on counting. */
+static void add_what_came_between(struct pt_thread_area *area)
+{
+    pt_u8 *counters = (pt_u8 *)area + offsetof(struct pt_thread_area, heap_frees);
+    for (pt_u32 i = 0; i < PT_COUNTER_WORDS; i++) {
+        pt_u64 counter;
+        memcpy(&counter, counters + i * sizeof counter, sizeof counter);
+        counter += area->came_between[i];
+        memcpy(counters + i * sizeof counter, &counter, sizeof counter);
+        area->came_between[i] = 0;
+    }
+}
+
 static void scan_area(struct pt_trace_file *file, pt_u32 number, pt_u64 offset, pt_u64 bytes)
 {
     const pt_u64 whole = file->header->format_version < 2 ? sizeof(struct pt_thread_area) : PT_AREA_SMALL_BYTES;
@@ -257,6 +270,7 @@ static void scan_area(struct pt_trace_file *file, pt_u32 number, pt_u64 offset, 
         return;
     if (file->header->format_version < 2)
         as_format_2(&area);
+    add_what_came_between(&area);
     slot->totals_seq = area.totals_seq;
     pt_trace_slot_keep_area(slot, &area);
     pt_u64 defs, room;

@@ -252,6 +252,8 @@ struct pt_heap_class {
     pt_u64 bytes;
 };
 
+#define PT_COUNTER_WORDS 10u /* of an area, from heap_frees to counted_bytes */
+
 struct pt_thread_area { /* PT_THREAD_HEADER_BYTES, then buffers and definitions */
     struct pt_segment segment;
     pt_u32 tid;  /* thread that lives here now; 0 = none yet */
@@ -276,10 +278,14 @@ struct pt_thread_area { /* PT_THREAD_HEADER_BYTES, then buffers and definitions 
      * two lay in front of the fields that now precede them. */
     struct pt_heap_class heap_spilled[PT_HEAP_CLASSES];
     struct pt_totals totals[2][PT_TOTALS_ROWS];
+    pt_u64 came_between[PT_COUNTER_WORDS]; /* to be added to the words from heap_frees on */
 };
 #define PT_AREA_SMALL_BYTES ((pt_u32) __builtin_offsetof(struct pt_thread_area, heap_spilled))
 #define PT_THREAD_HEADER_BYTES 16384u
 _Static_assert(sizeof(struct pt_thread_area) <= PT_THREAD_HEADER_BYTES, "on disk");
+_Static_assert(PT_AREA_SMALL_BYTES ==
+                   __builtin_offsetof(struct pt_thread_area, heap_frees) + PT_COUNTER_WORDS * sizeof(pt_u64),
+               "the small area ends with them");
 
 /* Tids from this one on are no threads of the host, but slots that hold what devices reported. Their records lie in
  * the order in which they became known, not in that of time. */

@@ -63,7 +63,7 @@ static void write_thread_end(struct pt_tracer_thread *t, pt_u32 tid)
                                       .tid = tid,
                                       .rows = rows,
                                       .last_ticks = t->last_ticks,
-                                      .heap_frees = area->heap_frees};
+                                      .heap_frees = area->heap_frees + area->came_between[0]};
     for (pt_u32 i = 0; i < PT_HEAP_CLASSES; i++) {
         end->heap_allocs += area->heap_spilled[i].count + (area->heap_packed[i] >> 40);
         end->heap_bytes += area->heap_spilled[i].bytes + (area->heap_packed[i] & ((1ull << 40) - 1));

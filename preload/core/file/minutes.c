@@ -234,10 +234,11 @@ static void read_counters(const struct pt_thread_area *area, pt_u64 *to)
         to[0] += area->heap_spilled[i].count + (packed >> 40);
         to[1] += area->heap_spilled[i].bytes + (packed & ((1ull << 40) - 1));
     }
-    to[2] = area->heap_frees;
+    const pt_u64 *more = area->came_between;
+    to[2] = area->heap_frees + more[0];
     for (pt_u32 i = 0; i < PT_COUNTED_ROWS; i++) {
-        to[3 + 2 * i] = area->counted_calls[i];
-        to[4 + 2 * i] = area->counted_bytes[i];
+        to[3 + 2 * i] = area->counted_calls[i] + more[2 + i];
+        to[4 + 2 * i] = area->counted_bytes[i] + more[6 + i];
     }
 }
 

@@ -4,8 +4,9 @@
  *
  * Entered with signals blocked, by any thread. The addresses of the head stay the same, so that nobody has to be told:
  * another thread's or a signal handler's caller's next store goes into the file. What another thread stored between the
- * copy and the move is added afterwards: every word of the head is a counter or is stored once. From the magic on the
- * file holds all that the place in the file of small processes does, and that is void.
+ * copy and the move is added afterwards: every word of the head is a counter or is stored once. Not where its owner
+ * counts without an atomic operation: beside, in words that it does not touch before the file is there. From the magic
+ * on the file holds all that the place in the file of small processes does, and that is void.
  */
 #include "own_file.h"
 
@@ -26,6 +27,9 @@
 #define LOOK_TICKS (1ull << 27) /* about 40 ms; a file takes 0.1 */
 #define MOST_TICKS (1ull << 32) /* about 1.5 s: who is there but has no CPU, or waits for a disk, is waited for */
 #define HEAD_WORDS (PT_HEAD_BYTES / sizeof(pt_u64))
+#define WORD_OF(field) ((PT_HEAD_AREA_AT + __builtin_offsetof(struct pt_thread_area, field)) / sizeof(pt_u64))
+#define PACKED_WORD WORD_OF(heap_packed)
+#define FREES_WORD WORD_OF(heap_frees)
 
 struct making {
     pt_u64 bytes; /* of the file */
@@ -108,13 +112,37 @@ static int move_all(const struct making *making)
     return move(head - low, making, PT_FIRST_RECORDS_AT, low) == 0 ? move(head, making, 0, PT_FIRST_RECORDS_AT) : -1;
 }
 
+/* Fewer than before, as what an allocator of objects asked for is taken out again, is nothing that can be kept beside.
+ */
+static int add_beside_packed(struct pt_heap_class *wide, pt_u64 before, pt_u64 now)
+{
+    const pt_u64 bytes_mask = (1ull << 40) - 1;
+    if (now >> 40 < before >> 40 || (now & bytes_mask) < (before & bytes_mask))
+        return 0;
+    wide->count += (now >> 40) - (before >> 40);
+    wide->bytes += (now & bytes_mask) - (before & bytes_mask);
+    return 1;
+}
+
+/* The owner's next addition could undo an atomic one to the same word, or the other way round: blocks would be missing
+ * in totals that are exact. */
+static int add_beside(pt_u32 word, pt_u64 before, pt_u64 now)
+{
+    struct pt_thread_area *area = (struct pt_thread_area *)(void *)((char *)pt_image->header + PT_HEAD_AREA_AT);
+    if (word >= FREES_WORD) {
+        area->came_between[word - FREES_WORD] += now - before;
+        return 1;
+    }
+    return word >= PACKED_WORD && add_beside_packed(&area->heap_spilled[word - PACKED_WORD], before, now);
+}
+
 static void add_what_came_between(const pt_u64 *copied, const pt_u64 *old)
 {
     pt_u64 *now = (pt_u64 *)(void *)pt_image->header;
     for (pt_u32 i = 0; i < HEAD_WORDS; i++) {
-        const pt_u64 more = __atomic_load_n(&old[i], __ATOMIC_RELAXED) - copied[i];
-        if (more)
-            __atomic_fetch_add(&now[i], more, __ATOMIC_RELAXED);
+        const pt_u64 latest = __atomic_load_n(&old[i], __ATOMIC_RELAXED);
+        if (latest != copied[i] && !add_beside(i, copied[i], latest))
+            __atomic_fetch_add(&now[i], latest - copied[i], __ATOMIC_RELAXED);
     }
 }
 

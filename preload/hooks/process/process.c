@@ -96,15 +96,22 @@ HOOK_FORK(fork)
 HOOK_FORK(__fork)
 HOOK_FORK(_Fork)
 HOOK(int, system, (const char *command), (command), io, commanded(start, end, command, ret))
+/* Its first event may be an allocation; then it would move the head while this thread counts in it. */
+static void expect_thread(void)
+{
+    if (pt_switches.io || pt_switches.heap)
+        pt_thread_expect();
+}
+
 CUSTOM(int, pthread_create,
        (pthread_t * thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument),
        (thread, attributes, routine, argument))
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
 {
+    expect_thread();
     if (pt_unlikely(!pt_switches.io))
         return real_pthread_create(thread, attributes, routine, argument);
-    pt_thread_expect();
     const pt_u64 start = pt_clock();
     const int ret = real_pthread_create(thread, attributes, routine, argument);
     const pt_u64 end = pt_clock();
@@ -122,9 +129,9 @@ static int error_of(int result)
 
 int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 {
+    expect_thread();
     if (pt_unlikely(!pt_switches.io))
         return real_thrd_create(thread, routine, argument);
-    pt_thread_expect();
     const pt_u64 start = pt_clock();
     const int ret = real_thrd_create(thread, routine, argument);
     const pt_u64 end = pt_clock();

@@ -3,7 +3,8 @@
  * T20 to T28: a program that counts its own calls and says how many it made. What a trace has of them and what it says
  * that it has not must be as many, whatever bites. usage: counted_calls ROUNDS THREADS [WAY [WHEN]]. WAY: setuid,
  * chroot, both: given up before the calls; filter: a filter under which none of our calls is allowed; strict: of one
- * thread; child: as many calls in a child; heap: 17 million blocks. WHEN = late: after a fifth of the calls.
+ * thread; child: as many calls in a child; heap: 17 million blocks; beside: blocks alone, while a thread comes and asks
+ * for blocks, too; beside-timer: one that libc makes. WHEN = late: after a fifth of the calls.
  */
 #include "host.h"
 
@@ -14,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 enum { MOST_THREADS = 64 };
 
@@ -97,6 +99,40 @@ static void give_up(void)
         filter_others();
 }
 
+static int is_over;
+
+static void *allocate_beside(void *unused)
+{
+    if (rounds)
+        alloc_pairs(1000, 100);
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+    return unused;
+}
+
+static void expired(union sigval unused)
+{
+    (void)unused;
+    allocate_beside(NULL);
+}
+
+static void with_thread_beside(int is_of_libc)
+{
+    pthread_t beside;
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = expired};
+    const struct itimerspec soon = {.it_value.tv_nsec = 1};
+    if (is_of_libc)
+        MUST(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 && timer_settime(timer, 0, &soon, NULL) == 0);
+    else
+        MUST(pthread_create(&beside, NULL, allocate_beside, NULL) == 0);
+    alloc_pairs(50 * rounds, 100);
+    while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE))
+        ;
+    if (!is_of_libc)
+        MUST(pthread_join(beside, NULL) == 0);
+    made += 100 * rounds + (rounds ? 2000 : 0);
+}
+
 static pthread_t thread[MOST_THREADS];
 
 static int start_thread(long i)
@@ -138,6 +174,12 @@ int main(int argc, char **argv)
     static char buffer[4096];
     null_stream = fopen("/dev/null", "w");
     MUST(null_stream && setvbuf(null_stream, buffer, _IOFBF, sizeof buffer) == 0);
+    if (!strncmp(way, "beside", 6)) {
+        with_thread_beside(!strcmp(way, "beside-timer"));
+        printf("made %ld\n", made);
+        fflush(stdout);
+        return host_broken;
+    }
     call(before);
     give_up();
     if (!strcmp(way, "child"))
