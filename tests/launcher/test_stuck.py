@@ -53,9 +53,10 @@ spin(3)
 """
 
 
-# A training that marks nothing, as nearly all are; where it spins after ten steps is said by its argument.
+# A training that marks nothing, as nearly all are; where it spins after ten steps is said by its argument: for longer than three times
+# any pause before, however busy the machine is.
 TRAINS = """
-import sys, time, torch
+import sys, time; began = time.monotonic(); import torch
 def spin(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end: pass
@@ -64,7 +65,7 @@ class Passes(torch.autograd.Function):
     def forward(context, x): return x * 1
     @staticmethod
     def backward(context, gradient):
-        if step == 10 and sys.argv[1] == "backward": spin(12)
+        if step == 10 and sys.argv[1] == "backward": spin(4 * (time.monotonic() - began) + 2)
         return gradient
 class Model(torch.nn.Module):
     def __init__(self):
