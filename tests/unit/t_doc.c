@@ -286,25 +286,6 @@ static void markdown_keeps_the_summary_of_many_stages(void **state)
     pt_doc_free(doc);
 }
 
-/* Notes and texts of the full report: a long one goes on below its beginning. */
-static void notes_fit_into_lines(void **state)
-{
-    (void)state;
-    static const char *const texts[] = {
-        "a note that says of a file what it is, where it is, why it could not be read, and "
-        "what one can do for it to be read the next time, in many words"};
-    const struct pt_render_options options = {.width = 80};
-    struct pt_str text = {0};
-    pt_text_texts(&(struct pt_text_out){&options, &text}, texts, 1);
-    size_t n = 0;
-    for (char *line = strtok(text.text, "\n"); line; line = strtok(NULL, "\n"), n++) {
-        assert_true(pt_text_width(line) <= options.width);
-        assert_memory_equal(line, "  ", 2);
-    }
-    assert_int_equal(n, 2);
-    pt_str_fini(&text);
-}
-
 static void a_long_list_says_how_much_is_left_out(void **state)
 {
     (void)state;
@@ -450,7 +431,6 @@ int main(void)
         cmocka_unit_test(markdown_has_the_findings_that_fit),
         cmocka_unit_test(the_verdict_names_few_failures),
         cmocka_unit_test(markdown_keeps_the_summary_of_many_stages),
-        cmocka_unit_test(notes_fit_into_lines),
         cmocka_unit_test(a_long_list_says_how_much_is_left_out),
         cmocka_unit_test(a_skipped_stage_fits_into_its_line),
         cmocka_unit_test(a_failed_stage_says_so_in_its_line),

@@ -16,7 +16,7 @@ void pt_text_texts(const struct pt_text_out *t, const char *const *texts, pt_u32
         PT_AUTO(pt_str_fini) struct pt_str clean = {0};
         pt_text_clean(&clean, texts[i]);
         pt_str_add(t->out, "  ");
-        pt_text_wrapped(t, pt_str_text(&clean), 2);
+        pt_text_put(t, pt_str_text(&clean));
         pt_str_char(t->out, '\n');
     }
     if (n > MOST_TEXTS)
