@@ -118,8 +118,23 @@ void pt_thread_ids_event(struct pt_thread_ids *ids, const struct pt_event *event
 
 void pt_thread_ids_earlier(struct pt_thread_ids *ids, const struct pt_session *session)
 {
-    for (pt_u32 i = 0; i < session->n_earlier; i++)
-        pt_thread_ids_event(ids, &session->earlier[i]);
+    for (pt_u32 i = 0; i < session->n_earlier_starts; i++)
+        pt_thread_ids_event(ids, &session->earlier_starts[i]);
+}
+
+void pt_thread_ids_earlier_of(struct pt_thread_ids *ids, const struct pt_process *process)
+{
+    const struct pt_session *session = process->session;
+    pt_u32 low = 0, high = session->n_earlier_starts;
+    while (low < high) {
+        const pt_u32 middle = (low + high) / 2;
+        if (session->earlier_starts[middle].process->index < process->index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < session->n_earlier_starts && session->earlier_starts[low].process == process; low++)
+        pt_thread_ids_event(ids, &session->earlier_starts[low]);
 }
 
 const struct pt_thread *pt_thread_joined(const struct pt_thread_ids *ids, const struct pt_event *event)

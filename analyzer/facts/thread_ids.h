@@ -24,8 +24,9 @@ void pt_thread_ids_open(struct pt_thread_ids *ids, const struct pt_session *sess
 void pt_thread_ids_close(struct pt_thread_ids *ids);
 /* Of a thread_start. */
 void pt_thread_ids_event(struct pt_thread_ids *ids, const struct pt_event *event);
-/* Of a window: those before it. */
+/* Of a window: those before it, of all processes or of one. */
 void pt_thread_ids_earlier(struct pt_thread_ids *ids, const struct pt_session *session);
+void pt_thread_ids_earlier_of(struct pt_thread_ids *ids, const struct pt_process *process);
 
 static inline pt_u32 pt_thread_number(const struct pt_thread_ids *ids, const struct pt_thread *thread)
 {

@@ -330,6 +330,7 @@ void pt_session_close(struct pt_session *session)
     free(session->processes);
     free(session->states);
     free(session->earlier);
+    free(session->earlier_starts);
     free(session->path);
     free(session->name);
     pt_intern_fini(&data->paths);

@@ -187,10 +187,12 @@ struct pt_session {
     pt_u32 n_before_window;  /* processes that had ended by then, behind the others */
     struct pt_event *states; /* of a window: what was noted before it and holds on; each feed begins with them */
     pt_u32 n_states;
-    struct pt_event *earlier; /* of a window: what was done before it and explains what is in it (who connected, who
-                               * accepted, which pthread_t a thread has), by time. For facts; it is no event of the
-                               * window, and nobody counts it */
+    /* Of a window: what was done before it and explains what is in it. For facts; it is no event of the window, and
+     * nobody counts it. */
+    struct pt_event *earlier; /* who connected, who accepted, by time */
     pt_u32 n_earlier;
+    struct pt_event *earlier_starts; /* thread_start: which pthread_t a thread has, by process */
+    pt_u32 n_earlier_starts;
     struct pt_quality quality; /* sum */
     char **notes; /* sentences that say how far to trust it: clocks joined by guess, foreign files skipped ... */
     pt_u32 n_notes;

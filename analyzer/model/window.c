@@ -94,8 +94,8 @@ static int sum_up(struct pt_session *session, pt_i64 from_ns, struct summing *su
 
 /* ---- what was noted before and holds on ---- */
 
-/* States of a process: more is damage. Of what was done earlier, in all processes: as many as facts about connections
- * have. */
+/* States of a process: more is damage. Of connections, and of starts, in all processes: as many as facts about
+ * connections have. */
 enum { MOST_STATES = 256, MOST_EARLIER = 65536 };
 
 struct events {
@@ -103,8 +103,8 @@ struct events {
 };
 
 struct before {
-    struct events states, earlier;
-    struct pt_map places; /* what an earlier one is about -> index in earlier, plus 1 */
+    struct events states, earlier, starts;
+    struct pt_map places; /* what an earlier one or a start is about -> index in its list, plus 1 */
     size_t first;         /* in states, of the process that is looked at */
 };
 
@@ -161,12 +161,13 @@ static void keep_earlier(struct before *before, const struct pt_event *event)
 {
     const pt_u64 key = pt_hash_pair(subject_of(event), (pt_u64)event->process->index << 32 | (pt_u32)event->desc->kind);
     const uint64_t *known = pt_map_find(&before->places, key);
+    struct events *list = event->desc->kind == PT_KIND_thread_start ? &before->starts : &before->earlier;
     if (known) {
-        struct pt_event *last = &before->earlier.items[*known - 1];
+        struct pt_event *last = &list->items[*known - 1];
         *last = last->start_ns <= event->start_ns ? *event : *last;
-    } else if (before->earlier.n < MOST_EARLIER) {
-        pt_vec_push(&before->earlier, *event);
-        *pt_map_at(&before->places, key) = before->earlier.n;
+    } else if (list->n < MOST_EARLIER) {
+        pt_vec_push(list, *event);
+        *pt_map_at(&before->places, key) = list->n;
     }
 }
 
@@ -311,6 +312,8 @@ int pt_session_window(struct pt_session *session, pt_i64 from_ns, struct pt_erro
     session->n_states = (pt_u32)before.states.n;
     session->earlier = before.earlier.items;
     session->n_earlier = (pt_u32)before.earlier.n;
+    session->earlier_starts = before.starts.items; /* they were found process by process */
+    session->n_earlier_starts = (pt_u32)before.starts.n;
     pt_map_fini(&before.places);
     session->quality.events = 0;
     for (pt_u32 i = 0; i < session->n_processes; i++) {

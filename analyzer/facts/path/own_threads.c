@@ -297,7 +297,7 @@ struct pt_own_windows pt_own_windows_of(const struct pt_facts *facts, const stru
     struct reader reader = {.facts = facts, .process = process, .main_thread = pt_main_thread(process)};
     if (!may_wait(process, reader.main_thread) || !waits_long(&reader))
         return reader.windows;
-    pt_thread_ids_earlier(&reader.ids, process->session);
+    pt_thread_ids_earlier_of(&reader.ids, process);
     reader.uses = pt_calloc(process->n_threads, sizeof *reader.uses);
     for (pt_u32 i = 0; i < process->n_threads; i++) {
         const struct pt_thread_life life = pt_thread_life(facts, &process->threads[i]);
