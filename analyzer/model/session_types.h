@@ -135,6 +135,7 @@ struct pt_process {
     struct pt_quality quality;
     pt_u64 lock_cache[16]; /* address of a lock, plus 1 when it is the GIL: see python.h */
     bool has_children;
+    bool lacks_earlier; /* of a window: not all connections that it made before it were found */
     pt_u8 worker_cache; /* whether it is a worker, plus 1: see facts/workers.h; 0 = not asked for yet */
     pt_u8 python_cache; /* whether it runs Python, likewise: see facts/python.h */
 };

@@ -134,6 +134,16 @@ static size_t first_end(const struct pt_process_data *data, pt_u32 slot, pt_u32 
     return low;
 }
 
+bool pt_thread_noted_end(const struct pt_thread *thread)
+{
+    const struct pt_process_data *data = pt_process_data_of(thread->process);
+    const size_t index = first_end(data, thread->slot, thread->life);
+    if (index == data->thread_ends.n)
+        return false;
+    const struct pt_def_thread_end end = read_end(data->thread_ends.items[index]);
+    return end.slot == thread->slot && end.life == thread->life;
+}
+
 static void find_lives(struct pt_process_data *data, const struct pt_trace_slot *slot,
                        const struct pt_thread_area *area)
 {

@@ -13,6 +13,8 @@ void pt_process_fill_threads(struct pt_process_data *data);
 struct pt_thread *pt_process_thread(struct pt_process *process, pt_u32 slot, pt_u32 life);
 /* The thread of this tid that lived at an instant, else the last one before, else any; NULL = there was none. */
 struct pt_thread *pt_process_thread_by_tid(struct pt_process *process, pt_u32 tid, pt_i64 at_ns);
+/* Whether the file says that it has ended: a thread that only waits does nothing for hours. */
+bool pt_thread_noted_end(const struct pt_thread *thread);
 /* A copy of PT_KIND__COUNT totals without the kinds that there are none of; NULL = there are none at all. */
 const struct pt_totals_by_kind *pt_totals_keep(struct pt_arena *arena, const struct pt_kind_totals *totals);
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -373,6 +374,51 @@ class Since(LauncherCase):
                 (stage,) = self.report(*options)["stages"]
                 self.assertGreater(stage["time"]["file_write_s"], 3.7)  # while the first one writes, the other may do so, too
                 self.assertIn("file_writing", self.findings(*options))
+
+    def cpu_s(self, *options):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertEqual(self.proftrace("report", "run", "--format", "json", *options).returncode, 0)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def test_of_thousands_of_threads_that_had_ended(self):
+        """What is read before a window is no more than what the whole report reads: each of these threads was looked for among all of them."""
+        n = 2000
+        lives, waits, starts = self.process(7, "serves"), "", ""
+        for life in range(1, n + 1):
+            at = 8.5 * life / n
+            lives += f"thread 7/{life + 7} slot=1 life={life} start={at:.9f}\n"
+            starts += f"{at:.9f} 7/{life + 7} thread_start tid={life + 7} pthread=0x7f0000001000\n"
+            waits += (f'{at + 0.0001:.9f} +0.000010000 7/{life + 7} io_write fd=6 result=10 path="/out" requested_bytes=10\n'
+                      f"{at:.9f} +0.000500000 7/7 wait_thread result=0 pthread=0x7f0000001000\n")
+        lost = "".join(f"totals 7/{life + 7} thread_start calls=1 errors=0 bytes=0 ns=0\n" for life in range(1, n + 1)) + f"lost 7 overwritten={n} no_space=0\n"
+        for what, more in (("all", starts), ("lost", lost)):
+            with self.subTest(what=what):
+                self.assemble(lives + waits + more)
+                self.assertLess(self.cpu_s("--since", "1s"), 4 * self.cpu_s() + 0.3)  # it was a hundred times as much
+
+    def test_of_more_connections_than_are_read(self):
+        """A thread for each client that had ended before the window: of those that were not read the counts tell that it accepts, and a note says so."""
+        story, n = self.process(7, "serves"), 3000
+        for life in range(1, n + 1):
+            at = 8.5 * life / n
+            story += (f"thread 7/{life + 7} slot=1 life={life} start={at:.9f}\n"
+                      f'{at:.9f} +0.000010000 7/{life + 7} net_accept fd=4 result=5 peer="tcp 10.0.0.9:{life}" local="tcp 10.0.0.1:80" path="tcp bound 10.0.0.1:80"\n')
+        story += "".join(f'9.{t}{at}0000000 +0.010000000 7/7 net_receive fd=5 result=99 path="tcp {peer}" flags=0x0 messages=1\n'
+                         f'9.{t}{at}9000000 +0.000010000 7/7 net_send fd=5 result=99 path="tcp {peer}" flags=0x0 messages=1\n'
+                         for t in range(1, 9) for at, peer in enumerate(("10.0.0.9:1", f"10.0.0.9:{n}", "10.0.0.5:5432")))
+        for connects, hosts in (("", []), ('8.000000000 +0.001000000 7/7 net_connect fd=5 result=0 peer="tcp 10.0.0.5:5432" local="tcp 10.0.0.1:41000"\n', ["tcp 10.0.0.5:5432"])):
+            with self.subTest(hosts=hosts):  # a thread that goes on is read before those that have ended
+                self.check_read_in_part(story + connects, hosts)
+        self.assemble(story.split("thread 7/9 ")[0])
+        self.assertFalse([note for note in self.report("--since", "1s")["trace_quality"]["notes"] if "in part" in note])
+
+    def check_read_in_part(self, story, hosts):
+        self.assemble(story)
+        report = self.report("--since", "1s")
+        self.assertEqual([row["host"] for row in report["stages"][0].get("hosts", [])], hosts)
+        part = [note for note in report["trace_quality"]["notes"] if note.startswith("what was before the window was read in part")]
+        self.assertEqual(len(part), 1)
 
     def test_exports(self):
         done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", PROGRAM, "2.5", text=True)

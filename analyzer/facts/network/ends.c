@@ -53,8 +53,8 @@ void pt_connection_ends_note_earlier(struct pt_connection_ends *ends, const stru
         pt_connection_ends_note(ends, &session->earlier[i]);
 }
 
-/* How often it connected and accepted in all of its life is known also where these events are lost: a ring keeps a
- * server's last minutes, and its connections are older. */
+/* How often it connected and accepted in all of its life is known also where these events are lost, or were not read: a
+ * ring keeps a server's last minutes, and its connections are older. */
 static enum pt_connection_end end_by_counts(const struct pt_process *process)
 {
     pt_u64 connects = 0, accepts = 0;
@@ -63,7 +63,7 @@ static enum pt_connection_end end_by_counts(const struct pt_process *process)
         const struct pt_totals_by_kind *totals = process->life_totals ? process->life_totals : process->totals;
         connects += pt_totals_of(totals, PT_KIND_net_connect)->calls;
         accepts += pt_totals_of(totals, PT_KIND_net_accept)->calls;
-        lost |= pt_process_lost_events(process);
+        lost |= pt_process_lost_events(process) || process->lacks_earlier;
         process = maker_of(process);
     }
     if (!lost || (!connects && !accepts))
