@@ -210,10 +210,10 @@ static void join(struct network *network, const char *server, pt_u64 client_inde
 static void note_ends(struct network *network, const struct pt_event *e)
 {
     const bool connects = e->desc->kind == PT_KIND_net_connect;
-    const struct pt_ev_net_connect *connect = pt_event_as(e, net_connect);
-    const struct pt_ev_net_accept *accept = pt_event_as(e, net_accept);
-    const char *client = pt_process_string(e->process, connects ? connect->local : accept->peer);
-    const char *server = pt_process_string(e->process, connects ? connect->peer : accept->local);
+    const char *client =
+        pt_process_string(e->process, connects ? pt_event_as(e, net_connect)->local : pt_event_as(e, net_accept)->peer);
+    const char *server =
+        pt_process_string(e->process, connects ? pt_event_as(e, net_connect)->peer : pt_event_as(e, net_accept)->local);
     pt_connection_ends_note(&network->ends, e);
     if (!client || !*client || network->clients.n + network->servers.n >= MOST_CONNECTIONS)
         return;
