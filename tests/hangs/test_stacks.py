@@ -87,6 +87,12 @@ class Hangs(unittest.TestCase):
             time.sleep(0.05)
         self.assertRegex(first, r"in fetch_item \(<string>:4\)")
 
+    def need(self, *within):
+        """Skips where this machine does not allow what a command is run within."""
+        tried = subprocess.run([*within, "true"], capture_output=True, text=True, check=False)
+        if tried.returncode:
+            self.skipTest(f"`{' '.join(within)}` is not allowed here: {tried.stderr.strip()}")
+
     def look(self, pid, is_there):
         """The look in which what is asked for has come: the program may just be on its way."""
         for _ in range(200):
@@ -230,9 +236,11 @@ class Hangs(unittest.TestCase):
 
     def start_with_other_file(self, here, there, *command):
         """A program that finds the file `there` at the path of `here`, as in a container."""
+        within = "unshare", *([] if os.geteuid() == 0 else ["-r"]), "-m"
+        self.need(*within)
         time.sleep(2.1)  # an old file could be the one that was mapped, by another number: an overlay has two for each
         script = 'mount --bind "$1" "$2" || { echo "impossible here: no mount"; exit; }; shift 2; exec "$@"'
-        return self.start("unshare", *([] if os.geteuid() == 0 else ["-r"]), "-m", "sh", "-c", script, "sh", there, here, *command)[0]
+        return self.start(*within, "sh", "-c", script, "sh", there, here, *command)[0]
 
     @unittest.skipUnless(shutil.which("unshare"), "needs unshare")
     def test_in_a_container_its_own_files_are_read(self):
@@ -340,10 +348,12 @@ class Hangs(unittest.TestCase):
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare") and shutil.which("setpriv"), "needs root, unshare and setpriv")
     def test_one_that_proc_hides_is_not_said_to_be_gone(self):
         """A /proc with hidepid, as on many clusters. There, process 1 is root's."""
+        within = "unshare", "-m", "-p", "-f"
+        self.need(*within)
         for hidden in 1, 2:
             script = (f"mount -t proc -o hidepid={hidden} proc /proc || exit 77\n"
                       f"setpriv --reuid 65534 --regid 65534 --clear-groups {PROFTRACE} stacks \"$@\"\nexit $?")
-            done = {pid: subprocess.run(["unshare", "-m", "-p", "-f", "sh", "-c", script, "sh", str(pid)], env=clean_environment(), capture_output=True, text=True,
+            done = {pid: subprocess.run([*within, "sh", "-c", script, "sh", str(pid)], env=clean_environment(), capture_output=True, text=True,
                                         timeout=60, check=False) for pid in (1, 999999)}
             if done[1].returncode == 77:
                 self.skipTest("no /proc of our own can be mounted")
@@ -354,6 +364,7 @@ class Hangs(unittest.TestCase):
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare") and shutil.which("setpriv"), "needs root, unshare and setpriv")
     def test_what_the_kernel_refuses_has_the_remedy_that_helps(self):
         """ptrace_scope 3 refuses root, too, and stays until the next boot. Here the kernel refuses who has fewer capabilities than the process."""
+        self.need("unshare", "-m")
         as_user, without = "setpriv --reuid 65534 --regid 65534 --clear-groups", "setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace"
         for who, scope, remedy in ((as_user, "1", "the kernel refuses (kernel.yama.ptrace_scope is 1): run proftrace as root, or `sysctl kernel.yama.ptrace_scope=0`\n"),
                                    (without, "1", "run proftrace as root, in a container with --cap-add SYS_PTRACE\n"),
