@@ -93,6 +93,11 @@ class Hangs(unittest.TestCase):
         if tried.returncode:
             self.skipTest(f"`{' '.join(within)}` is not allowed here: {tried.stderr.strip()}")
 
+    def program_for_all(self):
+        """Ours where another user may run it: a checkout can be below a folder that is closed to others, as /root is."""
+        os.chmod(self.folder, 0o755)
+        return shutil.copy(PROFTRACE, self.folder)
+
     def look(self, pid, is_there):
         """The look in which what is asked for has come: the program may just be on its way."""
         for _ in range(200):
@@ -338,9 +343,8 @@ class Hangs(unittest.TestCase):
     def test_another_users_process_is_named_as_such(self):
         if os.geteuid() != 0:
             self.skipTest("needs root to become somebody else")
-        os.chmod(self.folder, 0o755)
         program, _ = self.start(self.program, "two")
-        done = subprocess.run([PROFTRACE, "stacks", str(program.pid)], env=clean_environment(), capture_output=True, text=True,
+        done = subprocess.run([self.program_for_all(), "stacks", str(program.pid)], env=clean_environment(), capture_output=True, text=True,
                               user=65534, group=65534, extra_groups=[], timeout=60, check=False)
         self.assertEqual(done.returncode, 3)
         self.assertIn("belongs to another user (uid 0)", done.stderr)
@@ -350,9 +354,10 @@ class Hangs(unittest.TestCase):
         """A /proc with hidepid, as on many clusters. There, process 1 is root's."""
         within = "unshare", "-m", "-p", "-f"
         self.need(*within)
+        program = self.program_for_all()
         for hidden in 1, 2:
             script = (f"mount -t proc -o hidepid={hidden} proc /proc || exit 77\n"
-                      f"setpriv --reuid 65534 --regid 65534 --clear-groups {PROFTRACE} stacks \"$@\"\nexit $?")
+                      f"setpriv --reuid 65534 --regid 65534 --clear-groups {program} stacks \"$@\"\nexit $?")
             done = {pid: subprocess.run([*within, "sh", "-c", script, "sh", str(pid)], env=clean_environment(), capture_output=True, text=True,
                                         timeout=60, check=False) for pid in (1, 999999)}
             if done[1].returncode == 77:
@@ -365,6 +370,7 @@ class Hangs(unittest.TestCase):
     def test_what_the_kernel_refuses_has_the_remedy_that_helps(self):
         """ptrace_scope 3 refuses root, too, and stays until the next boot. Here the kernel refuses who has fewer capabilities than the process."""
         self.need("unshare", "-m")
+        program = self.program_for_all()
         as_user, without = "setpriv --reuid 65534 --regid 65534 --clear-groups", "setpriv --bounding-set -sys_ptrace,-net_bind_service"
         for who, scope, remedy in ((as_user, "1", "the kernel refuses (kernel.yama.ptrace_scope is 1): run proftrace as root, or `sysctl kernel.yama.ptrace_scope=0`\n"),
                                    (without, "1", "run proftrace as root, in a container with --cap-add SYS_PTRACE\n"),
@@ -372,7 +378,7 @@ class Hangs(unittest.TestCase):
             script = (f"mount -t tmpfs none /proc/sys/kernel && mkdir /proc/sys/kernel/yama && echo {scope} >/proc/sys/kernel/yama/ptrace_scope || exit 77\n"
                       f"{as_user + ' --inh-caps +net_bind_service --ambient-caps +net_bind_service' if who is as_user else ''} sleep 60 &\n"
                       "until grep -qs sleep /proc/$!/comm; do kill -0 $! || exit 77; sleep 0.01; done\n"
-                      f"{who} {PROFTRACE} stacks $!; code=$?; kill $!; exit $code")
+                      f"{who} {program} stacks $!; code=$?; kill $!; exit $code")
             done = subprocess.run(["unshare", "-m", "sh", "-c", script], env=clean_environment(), capture_output=True, text=True, timeout=60, check=False)
             if done.returncode == 77:
                 self.skipTest(f"nothing can be mounted, or no capability be given, here: {done.stderr.strip()}")
