@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
 
 from launcher_case import LIBRARY, PROFTRACE, LauncherCase, clean_environment
 
@@ -255,9 +256,15 @@ class Usage(LauncherCase):
 class GitCommit(LauncherCase):
     """run.json names the commit that was checked out where the run was started, when it was started."""
 
+    def environment(self):
+        """Git as if nobody had told it anything: to sign commits, to keep branches in a file of another form, where the repository is. HOME
+        is for a git that is too old for GIT_CONFIG_GLOBAL."""
+        return {**{k: v for k, v in os.environ.items() if not k.startswith("GIT_")}, "HOME": self.folder, "XDG_CONFIG_HOME": self.folder,
+                "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_DEFAULT_REF_FORMAT": "files",
+                "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
+
     def git(self, *arguments, cwd=None):
-        return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", *arguments], cwd=cwd or self.folder,
-                              check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(["git", *arguments], cwd=cwd or self.folder, check=True, capture_output=True, text=True).stdout.strip()
 
     def commit(self, cwd=None):
         self.git("commit", "-q", "--allow-empty", "-m", "one more", cwd=cwd)
@@ -272,11 +279,14 @@ class GitCommit(LauncherCase):
         super().setUp()
         if not shutil.which("git"):
             self.skipTest("no git")
-        self.git("init", "-q", "-b", "main")
+        patch = unittest.mock.patch.dict(os.environ, self.environment(), clear=True)
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.git("init", "-q")
         self.outer = self.commit()
 
     def test_who_commits_while_it_runs_does_not_change_it(self):
-        commit = "git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -q --allow-empty -m later"
+        commit = "git commit -q --allow-empty -m later"
         self.assertEqual(self.recorded(self.folder, ("sh", "-c", commit)), self.outer)
         self.assertNotEqual(self.git("rev-parse", "HEAD"), self.outer)
         with open(os.path.join(self.folder, "config.json"), "w", encoding="utf-8") as file:
