@@ -33,6 +33,12 @@ struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const 
     return module;
 }
 
+static bool is_inode(const char *path, pt_u64 inode)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && (pt_u64)status.st_ino == inode;
+}
+
 static bool is_other(const char *ours, const char *theirs)
 {
     struct stat our, their;
@@ -41,23 +47,30 @@ static bool is_other(const char *ours, const char *theirs)
 }
 
 /* One that has ended, or may not be asked, counts as seeing what we see: so do most. */
-static bool sees_other_files(pid_t pid)
+static bool is_in_other_namespace(pid_t pid)
 {
-    char namespace[64], root[64];
+    char namespace[64];
     snprintf(namespace, sizeof namespace, "/proc/%d/ns/mnt", pid);
-    snprintf(root, sizeof root, "/proc/%d/root/.", pid);
-    return is_other("/proc/self/ns/mnt", namespace) || is_other("/", root);
+    return is_other("/proc/self/ns/mnt", namespace);
 }
 
-char *pt_code_path_here(pid_t pid, const char *path)
+/* The kernel names a mapped file from the root of the namespace that it is in, or, in ours, from our root: below the
+ * folder that the process has for its root (chroot) it names that folder, too, and /proc/PID/root is there already. */
+static const char *below_root_of(pid_t pid, const char *path)
 {
-    return sees_other_files(pid) ? pt_asprintf("/proc/%d/root%s", pid, path) : pt_strdup(path);
+    char link[64], root[4096];
+    snprintf(link, sizeof link, "/proc/%d/root", pid);
+    const ssize_t n = readlink(link, root, sizeof root);
+    const bool is_below = n > 1 && n < (ssize_t)sizeof root && !strncmp(path, root, (size_t)n) && path[n] == '/';
+    return is_below ? path + n : path;
 }
 
-static bool is_same_file(const struct pt_code_module *module, const char *path)
+char *pt_code_path_here(pid_t pid, const char *path, pt_u64 inode)
 {
-    struct stat status;
-    return stat(path, &status) == 0 && (pt_u64)status.st_ino == module->inode;
+    if (!is_in_other_namespace(pid))
+        return pt_strdup(path);
+    PT_AUTO(pt_freep) char *theirs = pt_asprintf("/proc/%d/root%s", pid, below_root_of(pid, path));
+    return pt_strdup(access(theirs, F_OK) != 0 && is_inode(path, inode) ? path : theirs);
 }
 
 /* The same file, or one of another inode number (overlay file systems have two) that was not changed since it was
@@ -65,7 +78,7 @@ static bool is_same_file(const struct pt_code_module *module, const char *path)
 static bool is_file(const struct pt_code_module *module, const char *path)
 {
     struct stat status;
-    return is_same_file(module, path) || (stat(path, &status) == 0 && status.st_ctim.tv_sec < module->seen_s - 1);
+    return is_inode(path, module->inode) || (stat(path, &status) == 0 && status.st_ctim.tv_sec < module->seen_s - 1);
 }
 
 static bool open_at(struct pt_code_module *module, const char *path, bool is_file_there)
@@ -94,9 +107,9 @@ static void open_tables(struct pt_code_module *module, pid_t pid)
     if (module->path[0] != '/')
         return;
     /* Where we may not look as the process does, only the number of the file says which it is. */
-    PT_AUTO(pt_freep) char *here = pt_code_path_here(pid, module->path);
+    PT_AUTO(pt_freep) char *here = pt_code_path_here(pid, module->path, module->inode);
     if (!open_at(module, here, is_file(module, here)) &&
-        !open_at(module, module->path, is_same_file(module, module->path)))
+        !open_at(module, module->path, is_inode(module->path, module->inode)))
         return;
     module->build_id_bytes = pt_cfi_build_id(module->cfi, &build_id);
     memcpy(module->build_id, build_id, module->build_id_bytes);

@@ -34,9 +34,9 @@ struct pt_code_modules {
     struct pt_map calls;   /* module and offset in its file -> what call stands before it; see code_bytes.h */
 };
 
-/* The path at which we find what a process finds at `path`: below /proc/PID/root where it is known to see other files
- * (another mount namespace, another root), else the same. To be freed. */
-char *pt_code_path_here(pid_t pid, const char *path);
+/* The path at which we find the file that /proc/PID/maps names `path`: below /proc/PID/root where the process is known
+ * to be in another mount namespace, else the same. To be freed. */
+char *pt_code_path_here(pid_t pid, const char *path, pt_u64 inode);
 /* The module of a file. Never NULL. */
 struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const char *path, pt_u64 inode);
 /* Something runs in it: its tables and its number are needed from now on. `pid` has it mapped. NULL = cannot be read.

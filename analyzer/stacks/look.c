@@ -62,7 +62,7 @@ static void map_line(struct pt_look *look, struct pt_look_process *process, char
         process->run_fd = open(process->run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
     if (offset == 0 && path[0] == '/' && pt_is_interpreter(path)) {
-        const struct pt_look_interpreter interpreter = {pt_look_text(look, "%s", path), start};
+        const struct pt_look_interpreter interpreter = {pt_look_text(look, "%s", path), start, inode};
         pt_vec_push(&process->interpreters, interpreter);
     }
     if (rights[2] != 'x')

@@ -41,7 +41,7 @@ static bool read_symbols(pt_u32 pid, const struct pt_look_interpreter *interpret
     struct pt_elf_image image = {0};
     pt_u64 end;
     *ret = (struct symbols){0};
-    PT_AUTO(pt_freep) char *here = pt_code_path_here((pid_t)pid, interpreter->path);
+    PT_AUTO(pt_freep) char *here = pt_code_path_here((pid_t)pid, interpreter->path, interpreter->inode);
     if (!pt_elf_image_open(&image, here, NULL, PT_ELF_ANY_BUILD))
         return false;
     const pt_u64 moved = interpreter->start - first_address(&image);

@@ -56,6 +56,7 @@ struct pt_look_thread {
 struct pt_look_interpreter {
     const char *path;
     pt_u64 start; /* where its first byte lies in memory */
+    pt_u64 inode;
 };
 
 struct pt_look_process {

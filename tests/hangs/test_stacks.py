@@ -25,8 +25,8 @@ def clean_environment():
     return {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
 
 
-def ask(*arguments):
-    return subprocess.run([PROFTRACE, "stacks", *map(str, arguments)], env=clean_environment(), capture_output=True, text=True,
+def ask(*arguments, within=()):
+    return subprocess.run([*within, PROFTRACE, "stacks", *map(str, arguments)], env=clean_environment(), capture_output=True, text=True,
                           timeout=60, check=False)
 
 
@@ -98,10 +98,10 @@ class Hangs(unittest.TestCase):
         os.chmod(self.folder, 0o755)
         return shutil.copy(PROFTRACE, self.folder)
 
-    def look(self, pid, is_there):
+    def look(self, pid, is_there, within=()):
         """The look in which what is asked for has come: the program may just be on its way."""
         for _ in range(200):
-            done = ask(pid, "--format", "json")
+            done = ask(pid, "--format", "json", within=within)
             self.assertEqual(done.returncode, 0, done.stderr)
             look = json.loads(done.stdout)
             if is_there(look):
@@ -271,6 +271,24 @@ class Hangs(unittest.TestCase):
         look = self.look(started.pid, lambda look: any("load" in self.functions(t) for t in self.threads(look)))
         loader = next(t for t in self.threads(look) if "load" in self.functions(t))
         self.assertEqual([(f["function"], f["line"]) for f in loader["frames"] if f["python"]][:2], [("fetch_batch", 10), ("load", 14)])
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare") and shutil.which("nsenter"), "needs root, unshare and nsenter")
+    def test_so_is_that_of_a_chroot(self):
+        """Its maps name the new root, too. It is looked at from where that root was mounted, and from where it is not."""
+        within = "unshare", "-m"
+        self.need(*within)
+        root = os.path.join(self.folder, "root")
+        os.mkdir(root)
+        script = ("{ mount -t tmpfs none $0 && mkdir $0/usr && mount --bind /usr $0/usr; } || { echo 'impossible here: no mount'; exit; }\n"
+                  "for name in bin lib lib64; do\n"
+                  "    if [ -L /$name ]; then cp -P /$name $0; elif [ -e /$name ]; then mkdir $0/$name; mount --bind /$name $0/$name; fi\n"
+                  "done\ncp $1 $0/hang.py; exec chroot $0 /usr/bin/python3 /hang.py")
+        started, _ = self.start(*within, "sh", "-c", script, root, os.path.join(HERE, "hang.py"))
+        for seen_from in ("nsenter", "-t", str(started.pid), "-m"), ():
+            with self.subTest(seen_from=seen_from):
+                look = self.look(started.pid, lambda look: any("load" in self.functions(t) for t in self.threads(look)), seen_from)
+                python = [(f["function"], f["line"]) for t in self.threads(look) for f in t["frames"] if f["python"]]
+                self.assertIn(("fetch_batch", 10), python, [p["no_python_reason"] for p in look["processes"]])
 
     def test_a_traced_python_program_shows_its_functions_with_lines(self):
         run = os.path.join(self.folder, "run")
