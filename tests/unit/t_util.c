@@ -106,6 +106,8 @@ static void long_texts_keep_what_tells_them_apart(void **state)
         {"/data/\u4f60\u597d.npy", 10, "...\u597d.npy"},
         {"\u2705 \u274c\u2b50", 7, "\u2705 \u274c\u2b50"}, /* symbols that are drawn as wide as emoji */
         {"\u0e17\u0e35\u0e48", 1, "\u0e17\u0e35\u0e48"},   /* Thai vowels and tones stand above */
+        {"\U00031350\U00031350", 3, "..."},                /* Chinese that Unicode 15 brought */
+        {"\u0e81\u0ece", 1, "\u0e81\u0ece"},               /* a mark that it brought */
         {"e\u0301e\u0301e\u0301e\u0301", 4, "e\u0301e\u0301e\u0301e\u0301"}, /* accents take none */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
