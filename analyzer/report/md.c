@@ -14,7 +14,8 @@
 
 /* Headings, and that something was left out, have some room of their own. */
 enum { MOST_BYTES = 58 * 1024, MOST_TRUST_BYTES = 16 * 1024, HEADINGS_BYTES = 512 };
-enum { MOST_SUMMARY_ROWS = 50 };
+/* A summary that is longer has no more than that many rows: findings need room, too. */
+enum { MOST_SUMMARY_BYTES = 24 * 1024, MOST_SUMMARY_ROWS = 50 };
 enum { LONGEST_CELL = 160, LONGEST_LOG_LINE = 500 };
 
 static void sanitize_cell(struct pt_str *out, const char *text)
@@ -31,15 +32,11 @@ static void put_value(struct pt_str *out, struct pt_cell cell)
     pt_sanitize_markdown(out, pt_str_text(&raw));
 }
 
-/* The summary keeps its columns whatever is in them: readers of many reports find them in the same place. Of very many
- * stages it has the first, for it to be there at all. */
+/* The summary keeps its columns whatever is in them: readers of many reports find them in the same place. */
 static void put_table(struct pt_str *out, const struct pt_panel *panel, bool is_summary)
 {
-    struct pt_panel shown = *panel;
     struct pt_grid grid;
-    if (is_summary && shown.most > MOST_SUMMARY_ROWS)
-        shown.most = MOST_SUMMARY_ROWS;
-    pt_grid_fill(&grid, &shown, PT_STYLE_COMPACT, sanitize_cell, !is_summary);
+    pt_grid_fill(&grid, panel, PT_STYLE_COMPACT, sanitize_cell, !is_summary);
     for (pt_u32 i = 0; i < grid.n_columns; i++)
         pt_str_printf(out, "| %s ", grid.columns[i]->label);
     pt_str_add(out, "|\n");
@@ -289,6 +286,24 @@ static bool take(struct paper *paper, struct pt_str *section)
     return fits;
 }
 
+/* Programs look up their stages in it, so it has all of them where they fit. Of very many it has the first, for it to
+ * be there at all. */
+static void put_summary(struct pt_str *out, const struct pt_panel *summary)
+{
+    PT_AUTO(pt_str_fini) struct pt_str whole = {0};
+    if (!summary)
+        return;
+    struct pt_panel shown = *summary;
+    put_heading(out, summary->title, 2);
+    put_table(&whole, &shown, true);
+    if (whole.n <= MOST_SUMMARY_BYTES) {
+        pt_str_add(out, pt_str_text(&whole));
+        return;
+    }
+    shown.most = shown.most < MOST_SUMMARY_ROWS ? shown.most : MOST_SUMMARY_ROWS;
+    put_table(out, &shown, true);
+}
+
 /* Each by itself: one that is too long takes no other with it. */
 static void take_verdict(struct paper *paper, const struct pt_doc *doc)
 {
@@ -299,10 +314,7 @@ static void take_verdict(struct paper *paper, const struct pt_doc *doc)
     }
     put_lines(&section, &doc->head);
     take(paper, &section);
-    if (doc->summary) {
-        put_heading(&section, doc->summary->title, 2);
-        put_table(&section, doc->summary, true);
-    }
+    put_summary(&section, doc->summary);
     take(paper, &section);
     put_heading(&section, "Quality", 2);
     put_lines(&section, &doc->grades);

@@ -256,25 +256,30 @@ static void the_verdict_names_few_failures(void **state)
     pt_doc_free(doc);
 }
 
-/* What comes first stays where one part of it has no room, and of many stages the summary has the first. */
+static void fill_summary(struct pt_doc *doc, char (*names)[80], int n, int digits)
+{
+    static const struct pt_column columns[] = {
+        PT_COLUMN(struct file_row, path, TEXT, "Stage"),
+        PT_COLUMN(struct file_row, bytes, BYTES, "Bytes"),
+    };
+    struct pt_table *table;
+    doc->summary = pt_doc_table(doc, "stages", "Summary", columns, 2, &table);
+    for (int i = 0; i < n; i++) {
+        snprintf(names[i], sizeof *names, "stage%0*d", digits, i);
+        pt_table_add(table, &(struct file_row){.path = names[i], .bytes = 4096});
+    }
+}
+
+/* What comes first stays where one part of it has no room, and of very many stages the summary has the first. */
 static void markdown_keeps_the_summary_of_many_stages(void **state)
 {
     (void)state;
     enum { N = 2000 };
     static char names[N][80];
-    static const struct pt_column columns[] = {
-        PT_COLUMN(struct file_row, path, TEXT, "Stage"),
-        PT_COLUMN(struct file_row, bytes, BYTES, "Bytes"),
-    };
     const struct pt_render_options options = {0};
     struct pt_doc *doc = new_doc();
-    struct pt_table *table;
     struct pt_str md = {0};
-    doc->summary = pt_doc_table(doc, "stages", "Summary", columns, 2, &table);
-    for (int i = 0; i < N; i++) {
-        snprintf(names[i], sizeof names[i], "stage_%060d", i);
-        pt_table_add(table, &(struct file_row){.path = names[i], .bytes = 4096});
-    }
+    fill_summary(doc, names, N, 60);
     doc->verdict = "It failed.";
     pt_doc_line(&doc->grades, "loss", "loss", PT_SHOW_NUMBER, pt_real(0.25));
     pt_render_md(doc, &options, &md);
@@ -282,6 +287,23 @@ static void markdown_keeps_the_summary_of_many_stages(void **state)
     assert_non_null(strstr(md.text, "\n## Summary\n| Stage"));
     assert_non_null(strstr(md.text, "... and 1,950 more"));
     assert_non_null(strstr(md.text, "loss: 0.25"));
+    pt_str_fini(&md);
+    pt_doc_free(doc);
+}
+
+static void markdown_has_all_stages_that_fit(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    static char names[N][80];
+    const struct pt_render_options options = {0};
+    struct pt_doc *doc = new_doc();
+    struct pt_str md = {0};
+    fill_summary(doc, names, N, 3);
+    pt_render_md(doc, &options, &md);
+    for (int i = 0; i < N; i++)
+        assert_non_null(strstr(md.text, names[i]));
+    assert_null(strstr(md.text, "more"));
     pt_str_fini(&md);
     pt_doc_free(doc);
 }
@@ -431,6 +453,7 @@ int main(void)
         cmocka_unit_test(markdown_has_the_findings_that_fit),
         cmocka_unit_test(the_verdict_names_few_failures),
         cmocka_unit_test(markdown_keeps_the_summary_of_many_stages),
+        cmocka_unit_test(markdown_has_all_stages_that_fit),
         cmocka_unit_test(a_long_list_says_how_much_is_left_out),
         cmocka_unit_test(a_skipped_stage_fits_into_its_line),
         cmocka_unit_test(a_failed_stage_says_so_in_its_line),

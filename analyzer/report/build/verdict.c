@@ -170,7 +170,7 @@ static void put_gain(struct pt_str *out, const struct pt_doc *doc)
 
 /* ---- how it went ---- */
 
-/* A table has all stages, and the failures have a list of their own. */
+/* Of many failures the first ones: the summary's table has all stages where there is room, and failures have a list. */
 static void put_failures(struct pt_str *out, const struct pt_doc *doc)
 {
     enum { MOST_NAMED = 5 };
