@@ -95,12 +95,12 @@ class CpuCase(unittest.TestCase):
     def tearDownClass(cls):
         shutil.rmtree(cls.folder, ignore_errors=True)
 
-    def run_it(self, *command, before=(), options=("--no-report",)):
+    def run_it(self, *command, before=(), options=("--no-report",), program=PROFTRACE):
         """The run directory, its profile, and what the command wrote."""
         type(self).n += 1
         run = os.path.join(self.folder, f"run{self.n}")
         stolen_before_s = stolen_s()
-        done = subprocess.run([*before, PROFTRACE, "run", "--no-gpu-sampling", *options, "-o", run, "--", *command],
+        done = subprocess.run([*before, program, "run", "--no-gpu-sampling", *options, "-o", run, "--", *command],
                               env=clean_environment(), cwd=self.folder, capture_output=True, text=True, timeout=400,
                               check=True)
         self.stolen_s = stolen_s() - stolen_before_s

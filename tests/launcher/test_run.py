@@ -491,7 +491,9 @@ class Directories(LauncherCase):
             os.setgid(65534)
             os.setuid(65534)
         os.chmod(self.folder, 0o755)
-        done = self.run_it("true", preexec_fn=become_nobody)
+        for path in PROFTRACE, LIBRARY:  # the build may be below a folder that is closed to others, as /root is
+            shutil.copy(path, self.folder)
+        done = self.run_it("true", program=os.path.join(self.folder, "proftrace"), preexec_fn=become_nobody)
         self.assertEqual(done.returncode, 125)
         self.assertIn(b"Permission denied", done.stderr)
 
