@@ -96,9 +96,11 @@ class Commands(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name) / "checkout"
         self.folder.mkdir()
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD", "GITHUB_"))}
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith(("PROFTRACE_", "LD_PRELOAD", "GITHUB_", "GIT_"))}
         self.environment.update(PATH=f"{BUILD}:{os.path.dirname(sys.executable)}:{os.environ['PATH']}", PYTHONHASHSEED="0", GITHUB_STEP_SUMMARY=str(self.folder.parent / "summary.md"))
-        self.shell("git init -q --bare -b main ../origin && git init -q -b main . && git remote add origin ../origin")
+        self.environment.update(HOME=str(self.folder.parent), XDG_CONFIG_HOME=str(self.folder.parent), GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_NOSYSTEM="1")
+        main = "symbolic-ref HEAD refs/heads/main"  # init -b needs git 2.28
+        self.shell(f"git init -q --bare ../origin && git -C ../origin {main} && git init -q . && git {main} && git remote add origin ../origin")
         self.train(1000)
 
     def train(self, times):
