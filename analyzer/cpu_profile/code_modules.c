@@ -54,9 +54,7 @@ static bool is_in_other_namespace(pid_t pid)
     return is_other("/proc/self/ns/mnt", namespace);
 }
 
-/* The kernel names a mapped file from the root of the namespace that it is in, or, in ours, from our root: below the
- * folder that the process has for its root (chroot) it names that folder, too, and /proc/PID/root is there already. */
-static const char *below_root_of(pid_t pid, const char *path)
+const char *pt_code_path_below_root(pid_t pid, const char *path)
 {
     char link[64], root[4096];
     snprintf(link, sizeof link, "/proc/%d/root", pid);
@@ -69,7 +67,7 @@ char *pt_code_path_here(pid_t pid, const char *path, pt_u64 inode)
 {
     if (!is_in_other_namespace(pid))
         return pt_strdup(path);
-    PT_AUTO(pt_freep) char *theirs = pt_asprintf("/proc/%d/root%s", pid, below_root_of(pid, path));
+    PT_AUTO(pt_freep) char *theirs = pt_asprintf("/proc/%d/root%s", pid, pt_code_path_below_root(pid, path));
     return pt_strdup(access(theirs, F_OK) != 0 && is_inode(path, inode) ? path : theirs);
 }
 

@@ -34,6 +34,10 @@ struct pt_code_modules {
     struct pt_map calls;   /* module and offset in its file -> what call stands before it; see code_bytes.h */
 };
 
+/* The kernel's links and maps in /proc/PID name a file from our root, or, of another mount namespace, from that one's:
+ * where the process has a folder for its root (chroot), they name that folder, too. What is below it is what to look
+ * for below /proc/PID/root and in /proc/PID/mountinfo. A part of `path`. */
+const char *pt_code_path_below_root(pid_t pid, const char *path);
 /* The path at which we find the file that /proc/PID/maps names `path`: below /proc/PID/root where the process is known
  * to be in another mount namespace, else the same. To be freed. */
 char *pt_code_path_here(pid_t pid, const char *path, pt_u64 inode);

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cpu_profile/code_modules.h"
 #include "cpu_profile/python/remote.h"
 #include "util/auto.h"
 #include "util/small_file.h"
@@ -79,9 +80,11 @@ static const char *name_file(struct pt_look *look, const struct pt_look_thread *
     char kind[64];
     if (path[0] != '/')
         return path;
-    file_system(thread->process->seen_by, path, kind, sizeof kind);
+    const pt_u32 pid = thread->process->seen_by;
+    const char *inside = pt_code_path_below_root((pid_t)pid, path);
+    file_system(pid, inside, kind, sizeof kind);
     const char *server = served_by_others(kind);
-    if (!*server && is_fifo(thread->process->seen_by, path))
+    if (!*server && is_fifo(pid, inside))
         return pt_look_text(look, "%s, a FIFO: until somebody opens its other end", path);
     return kind[0] ? pt_look_text(look, "%s, on %s%s", path, kind, server) : path;
 }

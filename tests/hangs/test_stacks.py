@@ -272,23 +272,32 @@ class Hangs(unittest.TestCase):
         loader = next(t for t in self.threads(look) if "load" in self.functions(t))
         self.assertEqual([(f["function"], f["line"]) for f in loader["frames"] if f["python"]][:2], [("fetch_batch", 10), ("load", 14)])
 
-    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare") and shutil.which("nsenter"), "needs root, unshare and nsenter")
-    def test_so_is_that_of_a_chroot(self):
-        """Its maps name the new root, too. It is looked at from where that root was mounted, and from where it is not."""
+    def start_in_chroot(self, *command):
+        """A program with a root of its own, in a mount namespace of its own. hang.py and a FIFO are in its root."""
         within = "unshare", "-m"
         self.need(*within)
-        root = os.path.join(self.folder, "root")
-        os.mkdir(root)
+        root = tempfile.mkdtemp(dir=self.folder)
         script = ("{ mount -t tmpfs none $0 && mkdir $0/usr && mount --bind /usr $0/usr; } || { echo 'impossible here: no mount'; exit; }\n"
                   "for name in bin lib lib64; do\n"
                   "    if [ -L /$name ]; then cp -P /$name $0; elif [ -e /$name ]; then mkdir $0/$name; mount --bind /$name $0/$name; fi\n"
-                  "done\ncp $1 $0/hang.py; exec chroot $0 /usr/bin/python3 /hang.py")
-        started, _ = self.start(*within, "sh", "-c", script, root, os.path.join(HERE, "hang.py"))
+                  "done\ncp $1 $0/hang.py; mkfifo $0/fifo; r=$0; shift; exec chroot $r \"$@\"")
+        return self.start(*within, "sh", "-c", script, root, os.path.join(HERE, "hang.py"), *command)[0]
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare") and shutil.which("nsenter"), "needs root, unshare and nsenter")
+    def test_so_is_that_of_a_chroot(self):
+        """Its maps name the new root, too. It is looked at from where that root was mounted, and from where it is not."""
+        started = self.start_in_chroot("/usr/bin/python3", "/hang.py")
         for seen_from in ("nsenter", "-t", str(started.pid), "-m"), ():
             with self.subTest(seen_from=seen_from):
                 look = self.look(started.pid, lambda look: any("load" in self.functions(t) for t in self.threads(look)), seen_from)
                 python = [(f["function"], f["line"]) for t in self.threads(look) for f in t["frames"] if f["python"]]
                 self.assertIn(("fetch_batch", 10), python, [p["no_python_reason"] for p in look["processes"]])
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root and unshare")
+    def test_a_fifo_of_a_chroot_is_one(self):
+        program = self.start_in_chroot("/usr/bin/python3", "-c", "print('ready', flush=True); open('fifo')")
+        look = self.look(program.pid, lambda look: "fifo" in self.threads(look)[0]["does"])
+        self.assertIn("/fifo, a FIFO: until somebody opens its other end", self.threads(look)[0]["does"])
 
     def test_a_traced_python_program_shows_its_functions_with_lines(self):
         run = os.path.join(self.folder, "run")
