@@ -361,6 +361,21 @@ class Since(LauncherCase):
                     self.assertIn("too_few_workers", found)
                     self.assertNotIn("steps_wait_for_data", found)
 
+    def test_of_a_loader_that_is_started_again(self):
+        """The start of the first epoch is before the window, or overwritten; that of the second one tells how many workers there are, which
+        have no trace."""
+        first, second = re.sub(r"^(process 200|thread 200/200|\S+ \+\S+ 200/200) .*\n", "", self.training(), flags=re.M).split("5.000000000 100/100 phase_begin", 1)
+        story = (first + '4.991000000 100/100 phase_begin phase=loader_start object=0x64010 name="Images"\n'
+                 "4.995000000 100/100 phase_end outcome=done amount=1 object=0x64040\n"
+                 "5.000000000 100/100 phase_begin" + second.replace("object=0x64030", "object=0x64040"))
+        start = re.compile(r"^0\.\S+ 100/100 phase_(begin phase=loader_start|end outcome=done amount=1 object=0x64030).*\n", re.M)
+        self.assertEqual(len(start.findall(story)), 2)
+        lost = start.sub("", story) + "lost 100 overwritten=2 no_space=0\n"
+        for what, text, options in (("all", story, []), ("a window", story, ["--since", "9.4s"]), ("lost", lost, [])):
+            with self.subTest(what=what):
+                self.assemble(text)
+                self.assertEqual(self.findings(*options)["steps_wait_for_data"]["evidence"]["workers"], 1)
+
     def test_of_threads_that_began_before(self):
         """The main thread joins two that began before the window, and write all the time: it waits for that, as in the whole run."""
         story = self.process(7, "writes") + "".join(
