@@ -30,6 +30,7 @@ static struct pt_value plausible(const struct pt_profile *profile, double percen
 /* What the processes of a stage noted themselves. */
 struct noted {
     double cpu_ns, recorded_ns;
+    double unheard_ns;   /* what those that were killed may have used besides */
     const char *unknown; /* why that is not all; NULL = it is */
     pt_u64 rss_bytes;
 };
@@ -46,13 +47,15 @@ static struct noted noted_of(const struct pt_profile *profile, pt_u32 stage)
         const struct pt_image_use use = pt_image_use(profile->facts, process);
         if (isnan(use.cpu_ns))
             noted.unknown = "a process ended before it noted its CPU time";
-        else if (use.is_at_least)
-            noted.unknown = "a process was killed, or runs still, and noted its CPU time long before";
         noted.cpu_ns += isnan(use.cpu_ns) ? 0 : use.cpu_ns;
+        noted.unheard_ns += use.unheard_ns;
         noted.recorded_ns += isnan(use.recorded_cpu_ns) ? 0 : use.recorded_cpu_ns;
         if (process->max_rss_bytes > noted.rss_bytes)
             noted.rss_bytes = process->max_rss_bytes;
     }
+    /* Compared with all of the stage: beside a long training it matters little what one killed helper used. */
+    if (!noted.unknown && pt_may_be_much_more(noted.unheard_ns, noted.cpu_ns))
+        noted.unknown = "a process was killed, or runs still, and noted its CPU time long before";
     if (pt_session_is_window(profile->session)) {
         noted.unknown = pt_window_no_counters;
         noted.cpu_ns = 0;

@@ -21,8 +21,9 @@ struct pt_value pt_image_cpu_s(const struct pt_facts *facts, const struct pt_pro
 {
     const struct pt_image_use use = pt_image_use(facts, process);
     return isnan(use.cpu_ns) ? pt_unknown(why_no_cpu_time(process))
-           : use.is_at_least ? pt_unknown("the process was killed, or runs still, and noted its CPU time long before")
-                             : pt_real(use.cpu_ns / 1e9);
+           : pt_may_be_much_more(use.unheard_ns, use.cpu_ns)
+               ? pt_unknown("the process was killed, or runs still, and noted its CPU time long before")
+               : pt_real(use.cpu_ns / 1e9);
 }
 
 static bool is_main(const struct pt_thread *thread)

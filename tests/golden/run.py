@@ -8,7 +8,7 @@ stories that differ most in what people see, the forms for people, too.
 
 <story>.pt.txt is assembled into trace files; its line "# fires: RULE..." ("-" = none) names the findings that it must have,
 no more and no fewer. A line "# shows: TABLE {"COLUMN": VALUE, ...}" says that a row of a stage's table, or an object of it such as
-"time", has these values: enough for a story whose report would be too long to review. Each line "# silent: OLD => NEW" says that
+"time", has these values; the TABLE "stage" is the stage itself: enough for a story whose report would be too long to review. Each line "# silent: OLD => NEW" says that
 with NEW in place of OLD, wherever it stands, it has none of them.
 <story>.run.json, where there is one, is what the launcher would have written. A story may consist of that alone; then it must
 say that nothing was captured. Every report.json is validated against docs/report.schema.json; <story>.report.json, where there
@@ -67,7 +67,7 @@ def must_fire(story):
 def not_shown(story, report):
     """The lines "# shows:" of a story that no row of the report is as they say."""
     for table, values in re.findall(r"^# shows: (\S+) (\{.*\})$", text_of(story) or "", re.M):
-        tables = [stage.get(table, []) for stage in report["stages"]]
+        tables = [stage if table == "stage" else stage.get(table, []) for stage in report["stages"]]
         rows = [row for rows in tables for row in ([rows] if isinstance(rows, dict) else rows)]
         if not any(json.loads(values).items() <= {k: v for k, v in row.items() if not isinstance(v, (list, dict))}.items() for row in rows):
             yield f"no row of {table} has {values}"

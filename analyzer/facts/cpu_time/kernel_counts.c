@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "facts/workers.h"
 #include "model/window.h"
 #include "proftrace/format.h"
 #include "proftrace/payloads.h"
@@ -174,24 +175,49 @@ static double early_ns(const struct pt_process *process, const struct pt_kernel_
     return count->is_read ? fmax((double)count->first.on_cpu_ns - before_ns - lived_ns, 0) : 0;
 }
 
+/* Who starts a program and then calls nothing waits for its end, as a shell does: what it used meanwhile is little. One
+ * that starts a monitor before it computes is mostly heard of after that; one that makes workers may compute beside
+ * them. */
+static pt_i64 waited_until_ns(const struct pt_process *process, pt_i64 heard_ns)
+{
+    enum { START_NS = 100000000 };
+    const struct pt_session *session = process->session;
+    const bool is_script = pt_runs_scripts(process);
+    pt_i64 until_ns = heard_ns;
+    if (!process->has_children)
+        return until_ns;
+    for (pt_u32 i = session->n_processes; i-- > 0 && session->processes[i]->start_ns >= heard_ns - START_NS;) {
+        const struct pt_process *child = session->processes[i];
+        const pt_i64 end_ns = pt_process_end_is_open(child) ? child->gone_ns : child->end_ns;
+        if (child->parent == process && end_ns > until_ns && (is_script || !pt_is_worker(child)))
+            until_ns = end_ns;
+    }
+    return until_ns < process->end_ns ? until_ns : process->end_ns;
+}
+
 /* What a process that was killed may have used since anything was last heard of it: the program that computes for an
  * hour and calls nothing seemed to have used what its start did. */
-static bool may_be_much_more(const struct pt_kernel_counts *counts, const struct pt_cpu_profiles *cpu,
-                             const struct pt_process *process, double noted_ns)
+static double unheard_ns(const struct pt_kernel_counts *counts, const struct pt_cpu_profiles *cpu,
+                         const struct pt_process *process)
 {
-    enum { MUCH_PERCENT = 10, LEAST_NS = 20000000 };
     pt_i64 heard_ns = process->start_ns;
     if (process->state != PT_PROCESS_LIVE)
-        return false;
+        return 0;
     for (pt_u32 i = 0; i < process->n_threads; i++) {
         const pt_u32 thread = counts->ids->first[process->index] + i;
         if (cpu->numbers[thread])
-            return false;
+            return 0;
         const pt_i64 read_ns = counts->threads[thread].is_read ? counts->threads[thread].last.at_ns : 0;
         const pt_i64 last_ns = read_ns > process->threads[i].end_ns ? read_ns : process->threads[i].end_ns;
         heard_ns = last_ns > heard_ns ? last_ns : heard_ns;
     }
-    return (double)(process->end_ns - heard_ns) > LEAST_NS + noted_ns * MUCH_PERCENT / 100;
+    return (double)(process->end_ns - waited_until_ns(process, heard_ns));
+}
+
+bool pt_may_be_much_more(double unheard_ns, double noted_ns)
+{
+    const double most_share = 0.5, least_ns = 20e6;
+    return unheard_ns > least_ns + noted_ns * most_share;
 }
 
 struct pt_image_use pt_kernel_counts_image(const struct pt_kernel_counts *counts, const struct pt_cpu_profiles *cpu,
@@ -203,7 +229,7 @@ struct pt_image_use pt_kernel_counts_image(const struct pt_kernel_counts *counts
     const double before_ns = process->previous_image ? (double)process->previous_image->cpu_ns : 0;
     const double recorded_ns = fmax((double)(process->end_ns - process->start_ns), 0);
     const double most_ns = recorded_ns * (process->n_threads ? process->n_threads : 1);
-    struct pt_image_use use = {process_ns(counts, cpu, process) - before_ns, NAN, recorded_ns, NAN, false};
+    struct pt_image_use use = {process_ns(counts, cpu, process) - before_ns, NAN, recorded_ns, NAN, 0};
     if (!(use.cpu_ns >= 0)) {
         use.cpu_ns = NAN;
         return use;
@@ -216,6 +242,6 @@ struct pt_image_use pt_kernel_counts_image(const struct pt_kernel_counts *counts
         use.recorded_cpu_ns = most_ns;
     if (recorded_ns > 0 && use.recorded_cpu_ns <= most_ns)
         use.percent = 100 * use.recorded_cpu_ns / recorded_ns;
-    use.is_at_least = may_be_much_more(counts, cpu, process, use.cpu_ns);
+    use.unheard_ns = fmax(unheard_ns(counts, cpu, process), 0);
     return use;
 }

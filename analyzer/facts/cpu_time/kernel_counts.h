@@ -54,9 +54,11 @@ struct pt_image_use {
     double cpu_ns;          /* of all its threads, without that of the image before; NAN = not known */
     double recorded_cpu_ns; /* of that, what was used in its recorded life */
     double lived_ns;
-    double percent;   /* of one CPU, in its recorded life; NAN = not known */
-    bool is_at_least; /* it was killed, or runs, since it noted that: it may have used much more */
+    double percent;    /* of one CPU, in its recorded life; NAN = not known */
+    double unheard_ns; /* it was killed, and nothing was heard of it for so long: what it may have used besides */
 };
+/* What may be missing is more than half of what was noted. */
+bool pt_may_be_much_more(double unheard_ns, double noted_ns);
 struct pt_image_use pt_kernel_counts_image(const struct pt_kernel_counts *counts, const struct pt_cpu_profiles *cpu,
                                            const struct pt_process *process);
 
