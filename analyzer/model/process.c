@@ -121,6 +121,7 @@ static void fill_end(struct pt_process_data *data)
     struct pt_process *p = &data->shown;
     const bool is_noted = p->state != PT_PROCESS_LIVE;
     pt_i64 last = data->last_clock_ns;
+    p->cpu_noted_ns = last;
     for (pt_u32 i = 0; i < p->n_threads && !is_noted; i++)
         if (p->threads[i].end_ns > last)
             last = p->threads[i].end_ns;

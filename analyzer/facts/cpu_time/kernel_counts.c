@@ -195,22 +195,30 @@ static pt_i64 waited_until_ns(const struct pt_process *process, pt_i64 heard_ns)
     return until_ns < process->end_ns ? until_ns : process->end_ns;
 }
 
+/* The last sign of what the main thread used: of another, which may but wait a second at a time, none of it follows. */
+static pt_i64 heard_of_main_ns(const struct pt_kernel_counts *counts, const struct pt_process *process)
+{
+    const struct pt_thread *main_one = pt_main_thread(process);
+    pt_i64 heard_ns =
+        process->cpu_ns && process->cpu_noted_ns > process->start_ns ? process->cpu_noted_ns : process->start_ns;
+    if (!main_one)
+        return heard_ns;
+    const struct pt_kernel_count *count = &counts->threads[pt_thread_number(counts->ids, main_one)];
+    heard_ns = main_one->end_ns > heard_ns ? main_one->end_ns : heard_ns;
+    return count->is_read && count->last.at_ns > heard_ns ? count->last.at_ns : heard_ns;
+}
+
 /* What a process that was killed may have used since anything was last heard of it: the program that computes for an
  * hour and calls nothing seemed to have used what its start did. */
 static double unheard_ns(const struct pt_kernel_counts *counts, const struct pt_cpu_profiles *cpu,
                          const struct pt_process *process)
 {
-    pt_i64 heard_ns = process->start_ns;
     if (process->state != PT_PROCESS_LIVE)
         return 0;
-    for (pt_u32 i = 0; i < process->n_threads; i++) {
-        const pt_u32 thread = counts->ids->first[process->index] + i;
-        if (cpu->numbers[thread])
+    for (pt_u32 i = 0; i < process->n_threads; i++)
+        if (cpu->numbers[counts->ids->first[process->index] + i])
             return 0;
-        const pt_i64 read_ns = counts->threads[thread].is_read ? counts->threads[thread].last.at_ns : 0;
-        const pt_i64 last_ns = read_ns > process->threads[i].end_ns ? read_ns : process->threads[i].end_ns;
-        heard_ns = last_ns > heard_ns ? last_ns : heard_ns;
-    }
+    const pt_i64 heard_ns = heard_of_main_ns(counts, process);
     return (double)(process->end_ns - waited_until_ns(process, heard_ns));
 }
 
