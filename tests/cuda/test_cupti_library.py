@@ -44,6 +44,14 @@ class LibraryTest(CuptiCase):
                 shutil.copy(f"{DOUBLES}/lib/libcupti.so.11.8", f"{self.root}/{name}/nvidia/cuda_cupti/lib/{name}")
                 self.assertEqual(self.recorded_by(11, f"{name}/nvidia/cuda_runtime/lib"), f"{name}/nvidia/cuda_cupti/lib/{name}")
 
+    def test_newer_minor_elsewhere(self):
+        """The one beside the runtime is the program's: a newer one of the same CUDA 11, below CUDA_HOME or where the loader looks, is not."""
+        self.install(env__lib="libcudart.so.11.0", home__lib64="libcupti.so.11.8")
+        shutil.copy(f"{DOUBLES}/lib/libcupti.so.11.8", f"{self.root}/env/lib/libcupti.so.11.7")
+        for what, path, environment in (("home", "env/lib", {"CUDA_HOME": f"{self.root}/home"}), ("name", f"env/lib:{self.root}/home/lib64", {})):
+            with self.subTest(what=what):
+                self.assertEqual(self.recorded_by(11, path, **environment), "env/lib/libcupti.so.11.7")
+
     def test_toolkit(self):
         self.install(toolkit__lib64="libcudart.so.12", toolkit__extras__CUPTI__lib64="libcupti.so.12")
         self.assertEqual(self.recorded_by(12, "toolkit/lib64"), "toolkit/extras/CUPTI/lib64/libcupti.so.12")

@@ -118,10 +118,10 @@ class Doctor(LauncherCase):
     def gpu(self, *command, **environment):
         return self.checks(*(("--", *command) if command else ()), environment=environment)["GPU"]
 
-    def packages(self):
+    def packages(self, runtime="libcudart.so.12", cupti="libcupti.so.12", double="libcupti.so.12"):
         """A folder of Python packages: the wheels of the CUDA runtime and of CUPTI."""
-        folder = os.path.join(self.folder, "packages")
-        for wheel, name, target in (("cuda_runtime", "libcudart.so.12", "/dev/null"), ("cuda_cupti", "libcupti.so.12", f"{CUDA_DOUBLES}/libcupti.so.12"),
+        folder = os.path.join(self.folder, f"packages-{cupti}")
+        for wheel, name, target in (("cuda_runtime", runtime, "/dev/null"), ("cuda_cupti", cupti, f"{CUDA_DOUBLES}/{double}"),
                                     ("cuda_cupti", "libfakegpu.so", f"{CUDA_DOUBLES}/libfakegpu.so")):
             os.makedirs(f"{folder}/nvidia/{wheel}/lib", exist_ok=True)
             os.symlink(target, f"{folder}/nvidia/{wheel}/lib/{name}")
@@ -154,6 +154,10 @@ class Doctor(LauncherCase):
         in_wheels = self.gpu("/usr/bin/python3", "train.py", **by_name, PYTHONPATH=wheels)
         self.assertEqual(os.path.realpath(in_wheels["detail"].split("CUPTI is ")[1]), f"{CUDA_DOUBLES}/libcupti.so.12")
         self.assertIn(wheels, in_wheels["detail"])
+        # Not a newer one of the same CUDA 11, which the loader finds by its name.
+        wheels = self.packages("libcudart.so.11.0", "libcupti.so.11.7", "libcupti.so.11.8")
+        of_11 = self.gpu("/usr/bin/python3", "train.py", **by_name, PYTHONPATH=wheels)
+        self.assertEqual(of_11["detail"], f"NVIDIA H200; CUPTI is {wheels}/nvidia/cuda_runtime/lib/../../cuda_cupti/lib/libcupti.so.11.7")
 
     def test_another_tool_has_cupti(self):
         machine = self.machine_with_a_gpu()

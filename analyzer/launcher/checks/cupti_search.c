@@ -117,15 +117,29 @@ static void *open_at_home(const char *variable, const char *name)
     return found;
 }
 
-static void *open_major(const struct places *places, const struct major *major)
+/* Behind the rows of the same runtime: until CUDA 11 each minor version of libcupti has one. */
+static size_t end_of_major(size_t first)
 {
-    void *found = open_beside(places, major->runtime, major->cupti);
-    if (!found)
-        found = open_beside(places, PT_CUPTI_TORCH, major->cupti);
-    if (!found)
-        found = dlopen(major->cupti, RTLD_LAZY | RTLD_LOCAL);
-    for (size_t i = 0; !found && i < N(homes); i++)
-        found = open_at_home(homes[i], major->cupti);
+    size_t end = first;
+    while (end < N(majors) && majors[end].number == majors[first].number)
+        end++;
+    return end;
+}
+
+/* All rows at one place before the next place, as the library does it. */
+static void *open_major(const struct places *places, size_t first)
+{
+    const size_t end = end_of_major(first);
+    void *found = NULL;
+    for (size_t i = first; i < end && !found; i++)
+        found = open_beside(places, majors[i].runtime, majors[i].cupti);
+    for (size_t i = first; i < end && !found; i++)
+        found = open_beside(places, PT_CUPTI_TORCH, majors[i].cupti);
+    for (size_t i = first; i < end && !found; i++)
+        found = dlopen(majors[i].cupti, RTLD_LAZY | RTLD_LOCAL);
+    for (size_t i = first; i < end && !found; i++)
+        for (size_t j = 0; !found && j < N(homes); j++)
+            found = open_at_home(homes[j], majors[i].cupti);
     return found;
 }
 
@@ -152,13 +166,13 @@ static bool has_runtime(const struct places *places, const struct major *major)
 static void *find_library(const struct places *places)
 {
     void *found = NULL;
-    for (size_t i = 0; i < N(majors) && !found; i++)
+    for (size_t i = 0; i < N(majors) && !found; i = end_of_major(i))
         if (has_runtime(places, &majors[i]))
-            found = open_major(places, &majors[i]);
+            found = open_major(places, i);
     const int driver = found ? 0 : driver_major();
-    for (size_t i = 0; i < N(majors) && !found; i++)
+    for (size_t i = 0; i < N(majors) && !found; i = end_of_major(i))
         if (!driver || majors[i].number <= driver)
-            found = open_major(places, &majors[i]);
+            found = open_major(places, i);
     return found;
 }
 

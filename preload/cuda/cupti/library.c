@@ -74,15 +74,30 @@ static void *open_at_home(struct pt_cupti *c, const char *variable, const char *
     return found;
 }
 
-static void *open_major(struct pt_cupti *c, const struct major *major)
+/* Behind the rows of the same runtime: until CUDA 11 each minor version of libcupti has one. */
+static int end_of_major(int first)
 {
-    void *found = open_beside(c, major->runtime, major->cupti);
-    if (!found)
-        found = open_beside(c, PT_CUPTI_TORCH, major->cupti);
-    if (!found)
-        found = open_quietly(major->cupti, 0);
-    for (pt_u64 i = 0; !found && i < sizeof homes / sizeof *homes; i++)
-        found = open_at_home(c, homes[i], major->cupti);
+    int end = first;
+    while (end < N_MAJORS && majors[end].number == majors[first].number)
+        end++;
+    return end;
+}
+
+/* All rows at one place before the next place: what lies beside the runtime fits it, a newer minor version elsewhere
+ * may not. */
+static void *open_major(struct pt_cupti *c, int first)
+{
+    const int end = end_of_major(first);
+    void *found = 0;
+    for (int i = first; i < end && !found; i++)
+        found = open_beside(c, majors[i].runtime, majors[i].cupti);
+    for (int i = first; i < end && !found; i++)
+        found = open_beside(c, PT_CUPTI_TORCH, majors[i].cupti);
+    for (int i = first; i < end && !found; i++)
+        found = open_quietly(majors[i].cupti, 0);
+    for (int i = first; i < end && !found; i++)
+        for (pt_u64 j = 0; !found && j < sizeof homes / sizeof *homes; j++)
+            found = open_at_home(c, homes[j], majors[i].cupti);
     return found;
 }
 
@@ -104,17 +119,17 @@ static void *find_library(struct pt_cupti *c)
     void *found = 0;
     for (int i = 0; i < N_MAJORS && !found; i++)
         found = open_quietly(majors[i].cupti, RTLD_NOLOAD);
-    for (int i = 0; i < N_MAJORS && !found; i++) {
+    for (int i = 0; i < N_MAJORS && !found; i = end_of_major(i)) {
         void *runtime = open_quietly(majors[i].runtime, RTLD_NOLOAD);
         if (runtime) {
-            found = open_major(c, &majors[i]);
+            found = open_major(c, i);
             dlclose(runtime);
         }
     }
     const int driver = found ? 0 : driver_major();
-    for (int i = 0; i < N_MAJORS && !found; i++)
+    for (int i = 0; i < N_MAJORS && !found; i = end_of_major(i))
         if (!driver || majors[i].number <= driver)
-            found = open_major(c, &majors[i]);
+            found = open_major(c, i);
     return found;
 }
 
