@@ -256,29 +256,6 @@ int main(int argc, char **argv)
 }
 """
 
-# Characters in place of calls, as a compiler that optimises has them: 100,000 written, 10 lines at once; all are read, some after one that
-# was given back; a folder, a full disk.
-CHARACTERS = r"""
-#include <stdio.h>
-int main(int argc, char **argv)
-{
-    int n = 0, c;
-    FILE *file = fopen(argv[1], "w+"), *lines = fopen("/dev/null", "w"), *folder = fopen(".", "r"), *full = fopen("/dev/full", "w");
-    setvbuf(lines, 0, _IOLBF, 1000);
-    for (int i = 0; i < 100000; i++)
-        putc_unlocked('x', file);
-    for (int i = 0; i < 100; i++)
-        putc_unlocked(i % 10 ? 'y' : '\n', lines);
-    for (int i = 0; i < 5000; i++)
-        n += putc_unlocked('z', full) == EOF;
-    rewind(file);
-    while ((c = getc_unlocked(file)) != EOF)
-        if (++n == 10)
-            ungetc('<', file);
-    return getc_unlocked(folder) != EOF || n != 100000 + 2 ? 1 : argc - 2;
-}
-"""
-
 # Folders and shared memory by functions that make several system calls; what does not exist, and what libc refuses.
 SEVERAL_CALLS = r"""
 #define _GNU_SOURCE
@@ -622,16 +599,6 @@ class Known(unittest.TestCase):
         moved = re.findall(r"(?m)^stdio_(read|write) fd=\d+ bytes=(-?\d+)", "\n".join(lines))
         self.assertEqual([(kind, int(n)) for kind, n in moved],
                          [("write", -errno.ENOSPC), ("write", 0), ("read", -errno.EISDIR), ("write", -errno.EBADF), ("read", 1), ("read", 0), ("read", 0)], lines)
-
-    def test_characters_in_place_of_calls(self):
-        lines = self.events(CHARACTERS, self.folder / "data", options=["-O2"])
-        moved = re.findall(r"(?m)^stdio_(read|write) fd=(\d) bytes=(-?\d+)", "\n".join(lines))
-        written = 24 * [("write", "3", 4096)] + 10 * [("write", "4", 1)] + [("write", "6", -errno.ENOSPC)]
-        read = 24 * [("read", "3", 4096)] + [("read", "3", 100000 - 24 * 4096), ("read", "3", 0), ("read", "5", -errno.EISDIR)]
-        self.assertEqual([(kind, fd, int(n)) for kind, fd, n in moved], written + read, lines)
-        shown = subprocess.run([BUILD / "proftrace", "stats", self.folder / "runs/latest", "--by", "call", "--json"], capture_output=True, check=True)
-        row, = [row for row in json.loads(shown.stdout)["stages"][0]["calls"] if row["call"] == "stdio_char"]
-        self.assertEqual((row["calls"], row["bytes"]), (1 + 90, 90), row)  # ungetc; what is before the ends of lines
 
     def test_functions_that_make_several_calls(self):
         name = f"/proftrace-known-{os.getpid()}"
