@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # PROFTRACE_WINDOW: torch.profiler for some steps of a training. Runs, in boot.py's globals, before torch_phases.py where a window is asked for.
 #
-# The thread that steps begins and ends a window; between windows a step costs two comparisons. A profiler of the program's own
+# The thread that steps begins and ends a window; between windows a step costs a few comparisons. A profiler of the program's own
 # comes first: where one is on, no window begins, and where one is about to start, ours ends before it. What cannot be done is said in the
 # trace (phase profiler), never to the program.
 
@@ -10,6 +10,7 @@ MARKERS = 5  # at each end: the first takes longest, the least distance is the b
 NEVER = -1
 QUIET = "KINETO_LOG_LEVEL"
 TENSORBOARD = ".pt.trace.json"
+NO_PASS = 0, 0
 
 from _thread import get_native_id
 from _weakref import ref
@@ -45,8 +46,12 @@ class Window:
         self.by_steps = self.validations = 0  # of these, each kind by itself: `repeat` is as many of both
         self.optimizer = None  # whose steps count: its address
         self.others = {}  # steps of other optimizers since its last one, by their addresses
-        self.passes = {}  # address of an iterator: number of its pass
-        self.fed = self.epoch_pass = 0  # pass that the last batch came from; the last one that had begun when this epoch did
+        self.passes = {}  # address of an iterator: number of its pass, address of its data
+        self.fed, self.fed_data = NO_PASS  # of the last batch
+        self.epoch_pass = 0  # the last one that had begun when this epoch did
+        self.epoch_data = {}  # address of data: the first pass over it that this epoch was fed from
+        self.left_on = []  # windows whose calls another thread has to end
+        self.kept = []  # profilers that may not be freed
         self.epoch = 0
         self.is_marked = set()  # what the program says itself: step, epoch
         self.is_in_marked_step = False  # it has said that one begins, and nothing since
@@ -187,7 +192,8 @@ class Open:
                 from cProfile import Profile
                 calls = Profile()
                 calls.enable()
-                self.calls, self.is_hook = calls, system.getprofile() is calls  # from 3.12 on it is none
+                self.calls, self.is_hook = calls, system.getprofile() is calls  # from 3.12 on it is none, but of all threads
+                self.thread = get_native_id()
                 self.stand_before_calls(Profile)
             except Exception as error:
                 if is_theirs(error):
@@ -199,7 +205,7 @@ class Open:
         original, own = kind.enable, kind.__dict__.get("enable")  # own: none, unless the program has put one there
 
         def enable(profile, *args, **kwargs):
-            if self.is_counting:
+            if self.is_counting and (not self.is_hook or get_native_id() == self.thread):
                 self.end_calls()
                 say("calls ended early: the program counts them itself")
             return original(profile, *args, **kwargs)
@@ -219,9 +225,21 @@ class Open:
         if not self.is_counting:
             return
         self.is_counting = False
-        if not self.is_hook or modules["sys"].getprofile() is self.calls:
+        if not self.is_hook:
             self.calls.disable()
+        elif not self.leave_hook():
+            state.left_on.append(self)
         self.leave_calls()
+
+    def leave_hook(self):
+        """Up to 3.11 each thread has its own. One that is still on takes that of the program with it when it is freed: never, then."""
+        if get_native_id() != self.thread:
+            return False
+        if modules["sys"].getprofile() is self.calls:
+            self.calls.disable()
+        else:
+            state.kept.append(self.calls)
+        return True
 
     def write_calls(self):
         from marshal import dump
@@ -395,15 +413,19 @@ def count_step(optimizer=None):
     if not state.steps and state.pid is None:
         watch_end()
     state.steps += 1
-    if state.fed > state.epoch_pass:
+    if state.left_on:
+        state.left_on = [window for window in state.left_on if not window.leave_hook()]
+    if state.fed > state.epoch_pass or state.fed > state.epoch_data.setdefault(state.fed_data, state.fed):
         new_epoch(state.epoch + 1, optimizer)
     if state.steps == state.due:
         turn(optimizer)
 
 
 def new_epoch(number, optimizer):
-    """Of passes over data: known when the first step of one is done. Loaders that take turns began theirs before: all of these are one epoch."""
+    """Of passes over data: known when the first step of one is done. Loaders that take turns began theirs before: all of these are one epoch,
+    but for two passes over the same data, where a program begins the next one early to have its workers ready."""
     state.epoch_pass = state.n_passes
+    state.epoch_data = {state.fed_data: state.fed}
     if "epoch" not in state.is_marked:
         state.epoch = number
         begin_epoch(optimizer)
@@ -428,9 +450,9 @@ def stepped(optimizer):
         return
     which, others = id(optimizer), state.others
     if which != state.optimizer:
-        # Each by itself: a program may have one for each parameter, which all step before the first one does again.
+        # A program may have one for each parameter, which all step before the first one does again; or one after the other, for a few steps.
         others[which] = n = others.get(which, 0) + 1
-        if state.optimizer is not None and n < 16:
+        if state.optimizer is not None and (n < 2 or sum(others.values()) < 16):
             return
         state.optimizer = which
     if others:
@@ -439,7 +461,7 @@ def stepped(optimizer):
 
 
 def fed(iterator):
-    state.fed = state.passes.get(id(iterator), 0)
+    state.fed, state.fed_data = state.passes.get(id(iterator), NO_PASS)
 
 
 def began_pass(iterator):
@@ -447,7 +469,7 @@ def began_pass(iterator):
     if len(passes) > 1000:
         passes.clear()
     state.n_passes += 1
-    passes[id(iterator)] = state.n_passes
+    passes[id(iterator)] = state.n_passes, id(getattr(iterator, "__dict__", NUMBERS).get("_dataset"))
 
 
 def called_model(module, model, name):

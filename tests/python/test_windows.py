@@ -242,6 +242,17 @@ class Windows(unittest.TestCase):
         self.assertEqual((run.status, run.out, run.err), traced.play("windowed.py", "in_turn"))
         self.assertEqual([window for window, _ in self.windows_of(run)], ["epoch 1, steps 3 to 4", "epoch 2, steps 13 to 14", "epoch 3, steps 23 to 24"])
 
+    def test_epochs_whose_workers_are_started_early(self):
+        run = self.run_one("epochs=1,2,3,active=2", "warm")
+        self.assertEqual((run.status, run.out, run.err), traced.play("windowed.py", "warm"))
+        self.assertEqual([window for window, _ in self.windows_of(run)], ["epoch 1, steps 3 to 4", "epoch 2, steps 13 to 14", "epoch 3, steps 23 to 24"])
+
+    def test_steps_of_optimizers_that_follow_each_other(self):
+        """Ten steps each: the second takes over from the first in the end, and the training goes on."""
+        run = self.run_one("skip_first=11,active=2", "trials")
+        self.assertEqual((run.status, run.out, run.err), traced.play("windowed.py", "trials"))
+        self.assertEqual([window for window, _ in self.windows_of(run)], ["steps 13 to 14"])
+
     def test_the_table_is_that_of_torch(self):
         """Calls and FLOPs are equal, times to the microsecond in which each event was written."""
         run = self.run_one("skip_first=3,active=4,record_shapes,with_flops,peak_gflops=1000", "table")
@@ -309,6 +320,11 @@ class Windows(unittest.TestCase):
                 (line,) = [line for line in done.stdout.splitlines() if "windowed.py" in line and "(forward)" in line]
                 self.assertEqual(line.split()[0], "3")
                 self.assertEqual([phase.label for phase in run.phases() if phase.label not in ("start", "write")], problems)
+
+    def test_a_counter_of_calls_in_another_thread_is_that_threads(self):
+        run = self.run_one("skip_first=3,warmup=0,active=5,calls", "counts_in_a_thread")
+        self.assertEqual((run.status, run.out, run.err), traced.play("windowed.py", "counts_in_a_thread"))
+        self.assertIn("left on None", run.out)
 
     def test_a_profiler_of_its_own_comes_first(self):
         """It starts within a window, which ends; while it is on, none begins; what it counts is what it counts alone."""

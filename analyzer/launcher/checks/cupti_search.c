@@ -137,8 +137,8 @@ static void *open_major(const struct places *places, size_t first)
         found = open_beside(places, PT_CUPTI_TORCH, majors[i].cupti);
     for (size_t i = first; i < end && !found; i++)
         found = dlopen(majors[i].cupti, RTLD_LAZY | RTLD_LOCAL);
-    for (size_t i = first; i < end && !found; i++)
-        for (size_t j = 0; !found && j < N(homes); j++)
+    for (size_t j = 0; !found && j < N(homes); j++)
+        for (size_t i = first; i < end && !found; i++)
             found = open_at_home(homes[j], majors[i].cupti);
     return found;
 }

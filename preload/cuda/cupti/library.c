@@ -95,8 +95,8 @@ static void *open_major(struct pt_cupti *c, int first)
         found = open_beside(c, PT_CUPTI_TORCH, majors[i].cupti);
     for (int i = first; i < end && !found; i++)
         found = open_quietly(majors[i].cupti, 0);
-    for (int i = first; i < end && !found; i++)
-        for (pt_u64 j = 0; !found && j < sizeof homes / sizeof *homes; j++)
+    for (pt_u64 j = 0; !found && j < sizeof homes / sizeof *homes; j++)
+        for (int i = first; i < end && !found; i++)
             found = open_at_home(c, homes[j], majors[i].cupti);
     return found;
 }

@@ -2,10 +2,12 @@
 """A small training. What it does besides is in its arguments: each test of windows says what it wants. Prints its losses."""
 import contextlib
 import cProfile
+import gc
 import json
 import os
 import pathlib
 import sys
+import threading
 
 WANTED = set(sys.argv[1:])
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "preload/python"))
@@ -131,12 +133,28 @@ Loader = OwnIter if "own_iter" in WANTED else Ahead if "ahead" in WANTED else Tw
 if "infinite" in WANTED:
     from ultralytics.data.build import InfiniteDataLoader as Loader  # the test's own, of the shape of theirs
 
+def warmed(loader):
+    """The next epoch's workers are started before this one's batches are read."""
+    batches = iter(loader)
+    while True:
+        following = iter(loader)
+        yield batches
+        batches = following
+
+
+def count_in_a_thread():
+    calls = cProfile.Profile()
+    calls.enable()
+    calls.disable()
+
+
+early, trials = warmed(DataLoader(data, batch_size=8)), []
 train_loader = None
 criterion = Loss()  # a module that is never told of an evaluation
 for epoch in range(3):
     net.train()
     train_loader = train_loader if "infinite" in WANTED and train_loader else Loader(data, batch_size=8)
-    for images, labels in train_loader:
+    for images, labels in next(early) if "warm" in WANTED else train_loader:
         if "profiles_itself" in WANTED and steps == 12:
             own = own_profiler()
             own.__enter__()
@@ -172,6 +190,14 @@ for epoch in range(3):
                 own_calls = [one.code.co_name for one in own_calls.getstats() if not isinstance(one.code, str) for _ in range(one.callcount)]
             sys.setprofile(None)
             print("forward", own_calls.count("forward"))
+        if "sets_profile" in WANTED and steps == 10:
+            gc.collect()  # what a window has left behind is gone
+        if "counts_in_a_thread" in WANTED and steps == 6:
+            thread = threading.Thread(target=count_in_a_thread)
+            thread.start()
+            thread.join()
+        if "counts_in_a_thread" in WANTED and steps == 10:
+            print("left on", sys.getprofile())
         if own and steps == 15:
             own.__exit__(None, None, None)
             counts = sorted((row.key, row.count) for row in own.key_averages() if not row.key.startswith("ProfilerStep"))
@@ -188,6 +214,9 @@ for epoch in range(3):
             if child == 0:
                 os._exit(0 if loss.item() > 0 else 1)
             os.waitpid(child, 0)
+    if "trials" in WANTED:
+        trials.append(optimizer)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
     evaluate()
     print(epoch, loss.item())
 print(json.dumps(counts))
