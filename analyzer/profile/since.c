@@ -20,7 +20,7 @@ struct cut {
  * last one that is known before it and the first one behind it. It counts from the start of the stage. */
 static double at_cut(const struct cut *cut, const double *samples)
 {
-    pt_u32 before = cut->n_before, behind = cut->n_before;
+    pt_u32 before = cut->n_before, behind = before;
     while (before && !isfinite(samples[before - 1]))
         before--;
     while (behind < cut->n && !isfinite(samples[behind]))

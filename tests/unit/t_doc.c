@@ -240,7 +240,8 @@ static void the_verdict_names_few_failures(void **state)
     doc->epochs = NAN;
     for (size_t i = 0; i < N; i++) {
         stages[i] = (struct pt_doc_stage){.name = "fit", .status = i < 4 ? "ok" : "failed"};
-        stages[i].reason = i < 4 ? (struct pt_cell){0} : pt_cell(PT_SHOW_TEXT, pt_text("exit 3"));
+        if (i >= 4)
+            stages[i].reason = pt_cell(PT_SHOW_TEXT, pt_text("exit 3"));
         pt_vec_push(&doc->stages, &stages[i]);
     }
     pt_build_verdict(&(struct pt_build){.doc = doc, .profile = &profile});
