@@ -88,14 +88,24 @@ static bool is_allowed(const char *path)
     return path[0] == '/' && name && strncmp(path, "/dev/", 5) && strncmp(path, "/sys/", 5);
 }
 
-struct pt_cfi *pt_cfi_open(const char *path)
+int pt_cfi_open_file(const char *path)
 {
     struct stat status;
-    elf_version(EV_CURRENT);
     if (!is_allowed(path) || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
-        return NULL;
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+        return -1;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+struct pt_cfi *pt_cfi_open(const char *path)
+{
+    elf_version(EV_CURRENT);
+    PT_AUTO(pt_closep) int fd = pt_cfi_open_file(path);
+    if (fd < 0)
         return NULL;
     struct pt_cfi *cfi = take(elf_begin(fd, ELF_C_READ, NULL));
     if (cfi) {

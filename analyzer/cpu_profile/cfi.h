@@ -12,6 +12,9 @@
 
 struct pt_cfi;
 
+/* Of a regular file that code may have been mapped from; -1 = it is none. A process may have put anything in its place:
+ * a FIFO to open which takes for ever, a device that opening alone makes do something. */
+int pt_cfi_open_file(const char *path);
 /* NULL = cannot be used: no such file, or not an ELF file of this machine. */
 struct pt_cfi *pt_cfi_open(const char *path);
 /* The vDSO is in no file, but all processes have the same, so ours is read. */

@@ -93,7 +93,7 @@ bool pt_code_module_bytes(const struct pt_code_module *module, pt_u64 file_offse
     const char *path = module->number ? module->file : module->path;
     if (!path || path[0] != '/' || !is_file(module, path))
         return false;
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    PT_AUTO(pt_closep) int fd = pt_cfi_open_file(path);
     return fd >= 0 && pread(fd, ret_bytes, n, (off_t)file_offset) == (ssize_t)n;
 }
 

@@ -84,6 +84,11 @@ static pt_u64 subject_of(const struct pt_event *event)
     }
 }
 
+static bool is_about_same(const struct pt_event *a, const struct pt_event *b)
+{
+    return a->process == b->process && a->desc == b->desc && subject_of(a) == subject_of(b);
+}
+
 /* A later one about the same thing replaces it: of each process the last connection to an address, or from it, the last
  * thread of a pthread_t. */
 static void keep(struct search *search, const struct pt_event *event)
@@ -94,8 +99,10 @@ static void keep(struct search *search, const struct pt_event *event)
                           : event->desc->category == PT_CATEGORY_GPU ? &search->states
                                                                      : &search->earlier;
     if (known) {
-        struct pt_event *last = &list->items[*known - 1];
-        *last = last->start_ns <= event->start_ns ? *event : *last;
+        /* Keys of a made trace may collide: the place is perhaps one of another list. */
+        struct pt_event *last = *known <= list->n ? &list->items[*known - 1] : NULL;
+        if (last && is_about_same(last, event) && last->start_ns <= event->start_ns)
+            *last = *event;
     } else if (list->n < MOST_KEPT) {
         pt_vec_push(list, *event);
         *pt_map_at(&search->places, key) = list->n;

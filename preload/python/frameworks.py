@@ -40,7 +40,7 @@ def patch_ultralytics(module, LOADER_START=LOADER_START, DATA_WAIT=DATA_WAIT, EX
         finally:
             end(workers, 0, self.__dict__.get("iterator"))
         if began_pass:
-            began_pass(self.__dict__.get("iterator"))
+            began_pass(self.__dict__.get("iterator"), self)
         yield from original(self)
         try:
             begin(DATA_WAIT, self.__dict__.get("iterator"))

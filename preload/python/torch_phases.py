@@ -156,7 +156,7 @@ def before_iter(original, LOADER_START=LOADER_START, RAISED=RAISED, begin=begin,
         local.starts = was
         end(self.__dict__.get("num_workers", 0), 0, iterator)
         if began_pass:
-            began_pass(iterator)
+            began_pass(iterator, self)
         return iterator
 
     return stand_before(original, __iter__)
@@ -175,7 +175,7 @@ def before_start(original, LOADER_START=LOADER_START, begin=begin, end=end, loca
         finally:
             end(workers, 0, self)
         if began_pass:
-            began_pass(self)
+            began_pass(self, loader)
 
     return stand_before(original, start)
 

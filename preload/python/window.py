@@ -10,7 +10,7 @@ MARKERS = 5  # at each end: the first takes longest, the least distance is the b
 NEVER = -1
 QUIET = "KINETO_LOG_LEVEL"
 TENSORBOARD = ".pt.trace.json"
-NO_PASS = 0, 0
+NO_PASS = 0, None
 
 from _thread import get_native_id
 from _weakref import ref
@@ -46,10 +46,10 @@ class Window:
         self.by_steps = self.validations = 0  # of these, each kind by itself: `repeat` is as many of both
         self.optimizer = None  # whose steps count: its address
         self.others = {}  # steps of other optimizers since its last one, by their addresses
-        self.passes = {}  # address of an iterator: number of its pass, address of its data
-        self.fed, self.fed_data = NO_PASS  # of the last batch
+        self.passes = {}  # address of an iterator: number of its pass, its loader, weakly
+        self.fed, self.feeder = NO_PASS  # of the last batch
         self.epoch_pass = 0  # the last one that had begun when this epoch did
-        self.epoch_data = {}  # address of data: the first pass over it that this epoch was fed from
+        self.epoch_feeders = {}  # address of such a reference: the first pass of its loader that this epoch was fed from
         self.left_on = []  # windows whose calls another thread has to end
         self.kept = []  # profilers that may not be freed
         self.epoch = 0
@@ -415,7 +415,7 @@ def count_step(optimizer=None):
     state.steps += 1
     if state.left_on:
         state.left_on = [window for window in state.left_on if not window.leave_hook()]
-    if state.fed > state.epoch_pass or state.fed > state.epoch_data.setdefault(state.fed_data, state.fed):
+    if state.fed > state.epoch_pass or state.feeder and state.fed > state.epoch_feeders.setdefault(id(state.feeder), state.fed):
         new_epoch(state.epoch + 1, optimizer)
     if state.steps == state.due:
         turn(optimizer)
@@ -423,9 +423,9 @@ def count_step(optimizer=None):
 
 def new_epoch(number, optimizer):
     """Of passes over data: known when the first step of one is done. Loaders that take turns began theirs before: all of these are one epoch,
-    but for two passes over the same data, where a program begins the next one early to have its workers ready."""
+    but for two passes of the same loader, where a program begins the next one early to have its workers ready."""
     state.epoch_pass = state.n_passes
-    state.epoch_data = {state.fed_data: state.fed}
+    state.epoch_feeders = {id(state.feeder): state.fed}
     if "epoch" not in state.is_marked:
         state.epoch = number
         begin_epoch(optimizer)
@@ -461,15 +461,19 @@ def stepped(optimizer):
 
 
 def fed(iterator):
-    state.fed, state.fed_data = state.passes.get(id(iterator), NO_PASS)
+    state.fed, state.feeder = state.passes.get(id(iterator), NO_PASS)
 
 
-def began_pass(iterator):
+def began_pass(iterator, loader):
     passes = state.passes
     if len(passes) > 1000:
         passes.clear()
     state.n_passes += 1
-    passes[id(iterator)] = state.n_passes, id(getattr(iterator, "__dict__", NUMBERS).get("_dataset"))
+    try:
+        feeder = ref(loader)  # the same one each time while it lives; an address is another loader's after that
+    except TypeError:  # of a class with __slots__
+        feeder = None
+    passes[id(iterator)] = state.n_passes, feeder
 
 
 def called_model(module, model, name):

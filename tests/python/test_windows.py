@@ -238,9 +238,11 @@ class Windows(unittest.TestCase):
         self.assertEqual([window for window, _ in self.windows_of(run)], ["epoch 1, steps 3 to 4", "epoch 2, steps 13 to 14", "epoch 3, steps 23 to 24"])
 
     def test_epochs_of_loaders_that_take_turns(self):
-        run = self.run_one("epochs=1,2,3,active=2", "in_turn")
-        self.assertEqual((run.status, run.out, run.err), traced.play("windowed.py", "in_turn"))
-        self.assertEqual([window for window, _ in self.windows_of(run)], ["epoch 1, steps 3 to 4", "epoch 2, steps 13 to 14", "epoch 3, steps 23 to 24"])
+        for how in "in_turn", "two_of_one":
+            with self.subTest(how):
+                run = self.run_one("epochs=1,2,3,active=2", how)
+                self.assertEqual((run.status, run.out, run.err), traced.play("windowed.py", how))
+                self.assertEqual([window for window, _ in self.windows_of(run)], ["epoch 1, steps 3 to 4", "epoch 2, steps 13 to 14", "epoch 3, steps 23 to 24"])
 
     def test_epochs_whose_workers_are_started_early(self):
         run = self.run_one("epochs=1,2,3,active=2", "warm")

@@ -12,9 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "facts/cpu_names.h"
+#include "cpu_profile/cfi.h"
 #include "cpu_profile/images.h"
 #include "cpu_profile/stack_tree.h"
 #include "cpu_profile/threads.h"
@@ -260,6 +262,25 @@ static void hostile_items_end_the_file(void **state)
         }
 }
 
+/* A process may have put anything in the place of what it mapped: to open a FIFO takes for ever. */
+static void only_files_are_opened_for_code(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/t_cpu_profile-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char fifo[64];
+    snprintf(fifo, sizeof fifo, "%s/x (deleted)", folder);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_int_equal(pt_cfi_open_file(fifo), -1);
+    assert_int_equal(pt_cfi_open_file("/dev/null"), -1);
+    assert_int_equal(pt_cfi_open_file("/proc/self/environ"), -1);
+    const int fd = pt_cfi_open_file("/proc/self/root/bin/true");
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(fifo);
+    rmdir(folder);
+}
+
 static void stacks_have_an_end(void **state)
 {
     (void)state;
@@ -323,6 +344,7 @@ int main(void)
         cmocka_unit_test(all_waits_are_summed_and_some_are_kept),
         cmocka_unit_test(what_was_written_is_read),
         cmocka_unit_test(hostile_items_end_the_file),
+        cmocka_unit_test(only_files_are_opened_for_code),
         cmocka_unit_test(stacks_have_an_end),
         cmocka_unit_test(threads_without_a_name_keep_their_number),
         cmocka_unit_test(absurd_times_do_not_overflow),

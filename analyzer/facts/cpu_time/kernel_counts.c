@@ -177,14 +177,16 @@ static double early_ns(const struct pt_process *process, const struct pt_kernel_
 
 /* Who starts a program and then calls nothing waits for its end, as a shell does: what it used meanwhile is little. One
  * that starts a monitor before it computes is mostly heard of after that; one that makes workers may compute beside
- * them. */
+ * them. Of more processes than a few thousand that began later nobody is asked: it may have done anything. */
 static pt_i64 waited_until_ns(const struct pt_process *process, pt_i64 heard_ns)
 {
-    enum { START_NS = 100000000 };
+    enum { START_NS = 100000000, MOST_LATER = 4096 };
     const struct pt_session *session = process->session;
     const bool is_script = pt_runs_scripts(process);
     pt_i64 until_ns = heard_ns;
-    if (!process->has_children)
+    if (!process->has_children ||
+        (session->n_processes > MOST_LATER &&
+         session->processes[session->n_processes - MOST_LATER]->start_ns >= heard_ns - START_NS))
         return until_ns;
     for (pt_u32 i = session->n_processes; i-- > 0 && session->processes[i]->start_ns >= heard_ns - START_NS;) {
         const struct pt_process *child = session->processes[i];

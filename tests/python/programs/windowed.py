@@ -89,6 +89,16 @@ class TwoInTurn(DataLoader):
             yield next(other)
 
 
+class TwoOfOne(DataLoader):
+    """The same, of one data set: two samplers share it."""
+    def __iter__(self):
+        halves = [range(part, len(self.dataset), 2) for part in range(2)]
+        one, other = (iter(DataLoader(self.dataset, batch_size=8, sampler=half)) for half in halves)
+        for batch in one:
+            yield batch
+            yield next(other)
+
+
 class OneEach:
     """Many optimizers for one step, as where each parameter has its own, which steps within the backward pass."""
     def __init__(self, parameters):
@@ -129,7 +139,7 @@ def evaluate():
 
 
 optimizer = OneEach(net.parameters()) if "one_each" in WANTED else torch.optim.SGD(net.parameters(), lr=0.01)
-Loader = OwnIter if "own_iter" in WANTED else Ahead if "ahead" in WANTED else TwoInTurn if "in_turn" in WANTED else DataLoader
+Loader = OwnIter if "own_iter" in WANTED else Ahead if "ahead" in WANTED else TwoInTurn if "in_turn" in WANTED else TwoOfOne if "two_of_one" in WANTED else DataLoader
 if "infinite" in WANTED:
     from ultralytics.data.build import InfiniteDataLoader as Loader  # the test's own, of the shape of theirs
 
