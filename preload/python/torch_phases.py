@@ -38,7 +38,7 @@ def ranged(original, phase, name=None, is_method=False, hides=0, begin=begin, en
             return original(*args, **kwargs)
         try:
             local.open = was | bit | hides
-            begin(phase, args[0] if is_method else 0, name)
+            begin(phase, args[0] if is_method and args else 0, name)
             result = original(*args, **kwargs)
         except BaseException:
             local.open = was
@@ -306,7 +306,7 @@ def before_move(original, ranged=ranged, TRANSFER=TRANSFER):
     phased = ranged(original, TRANSFER, is_method=True)
 
     def move(*args, **kwargs):
-        own = args[0].__dict__
+        own = args[0].__dict__ if args else {}  # without one: its own TypeError
         # A metric is a module, too, and is moved in each step.
         return (phased if own.get("_modules") or own.get("_parameters") else original)(*args, **kwargs)
 
@@ -342,7 +342,7 @@ def before_step(original, compiling, ours_of_step, OPTIMIZER_STEP=OPTIMIZER_STEP
     def step(*args, **kwargs):
         if compiling():  # not show_original: wrappers of schedulers would copy it, and Dynamo pass them over
             return original(*args, **kwargs)
-        if not ours_of_step:
+        if not ours_of_step or not args:
             return original(*args, **kwargs)
         local = ours_of_step.local
         was = local.open
@@ -396,7 +396,7 @@ def patch_optimizer(module, step_of=step_of):
 
 def before_scaler_step(original, GRAD_SCALING=GRAD_SCALING, RAISED=RAISED, begin=begin, end=end, local=local, is_before_step=is_before_step):
     def step(*args, **kwargs):
-        if not args[0].__dict__.get("_enabled"):
+        if not args or not args[0].__dict__.get("_enabled"):
             return original(*args, **kwargs)
         optimizer = args[1] if len(args) > 1 else kwargs.get("optimizer")
         steps = local.steps

@@ -174,6 +174,21 @@ for n in range(100):
 signal.setitimer(signal.ITIMER_REAL, 0)
 print(fired, caught)
 """
+# A method of a class may be called without an object, which is an error of its own kind, or with it as `self=`.
+WITHOUT_AN_OBJECT = """\
+import torch
+model = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.cuda.amp.GradScaler(enabled=False)
+for kind, name, object in ((torch.nn.Linear, "to", model), (torch.nn.Linear, "__call__", model), (torch.nn.Linear, "cpu", model),
+                           (torch.optim.SGD, "step", optimizer), (torch.optim.SGD, "zero_grad", optimizer),
+                           (torch.cuda.amp.GradScaler, "step", scaler), (torch.cuda.amp.GradScaler, "unscale_", scaler), (torch.Tensor, "backward", torch.ones(1))):
+    for named in {}, {"self": object}:
+        try:
+            print(name, sorted(named), type(getattr(kind, name)(**named)))
+        except Exception as error:
+            print(name, sorted(named), type(error))
+"""
 
 
 class HostSafety(unittest.TestCase):
@@ -186,6 +201,12 @@ class HostSafety(unittest.TestCase):
                 plain, traced = (pythons.run(command, pathlib.Path(folder), is_traced) for is_traced in (False, True))
                 self.assertEqual(traced, plain)
                 self.assertEqual((plain.status, plain.err), (0, ""))
+
+    def with_torch(self):
+        those = [python for python in pythons.found() if subprocess.run([python.path, "-c", "import torch"], capture_output=True, check=False).returncode == 0]
+        if not those:
+            self.skipTest("no CPython here has PyTorch")
+        return those
 
     def test_what_a_handler_raises_in_a_collection_reaches_the_program(self):
         self.same(ALARM_IN_COLLECTION)
@@ -210,10 +231,10 @@ class HostSafety(unittest.TestCase):
             self.same(ALARM_IN_IMPORT.format(base=base))
 
     def test_what_a_handler_raises_while_we_look_at_a_batch_reaches_the_program(self):
-        with_torch = [python for python in pythons.found() if subprocess.run([python.path, "-c", "import torch"], capture_output=True, check=False).returncode == 0]
-        if not with_torch:
-            self.skipTest("no CPython here has PyTorch")
-        self.same(ALARM_IN_BATCH, with_torch)
+        self.same(ALARM_IN_BATCH, self.with_torch())
+
+    def test_a_method_without_its_object(self):
+        self.same(WITHOUT_AN_OBJECT, self.with_torch())
 
 
 if __name__ == "__main__":
