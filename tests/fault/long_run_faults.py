@@ -328,8 +328,12 @@ class LongRunFaults(FaultCase):
 
     def test_keep_last_by_time(self):
         """What is older than that is overwritten before the ring grows; what is younger is there."""
-        (there, returned), _ = self.storm(2, delay=3, keep_last_s=1)
-        self.assertGreater(self.trace().report()["trace_quality"]["overwritten"], 0)
+        for seconds in 3, 10, 30:  # beside others, three seconds of calls may not fill what is there before anything must go
+            (there, returned), _ = self.storm(2, delay=seconds, keep_last_s=1)
+            overwritten = self.trace().report()["trace_quality"]["overwritten"]
+            if overwritten:
+                break
+        self.assertGreater(overwritten, 0)
         self.assertLess(len(there), returned)
         self.assertGreaterEqual(there[-1] + 1, returned)
         # How many calls that are depends on what else runs: those without a gap up to the end began 0.9 s before it.
