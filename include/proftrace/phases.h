@@ -7,7 +7,7 @@
  *   at the end its iterator, amount: workers
  * - data_wait: the loop asks for its next batch. object: the iterator, amount: samples in the batch
  * - worker_fetch: samples are read and put together to a batch, in a worker or in the main process. amount: samples
- * - transfer: a batch or a model goes to a device
+ * - transfer: a batch or a model goes to a device. object: the model, 0 = a batch
  * - forward: the outermost module is called. object: the model in it, without what compiles or distributes it, name:
  * its class, amount: 1 = in evaluation mode
  * - backward: gradients are computed. name: grad = by torch.autograd.grad

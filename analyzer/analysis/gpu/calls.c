@@ -145,6 +145,8 @@ static void remember(struct pt_gpu *gpu, const struct pt_event *e, const char *n
         .overlapping = pt_gpu_overlaps_of(gpu, e->thread),
         .helped = pt_gpu_node_helped(gpu, e->thread),
         .step = process->step,
+        .is_before_steps = !process->has_made_step,
+        .moves_model = pt_gpu_thread_of(gpu, e->thread)->model_depth,
         .class = (pt_u8)e->tag,
         .before_start_ns = since_last_call_ns(gpu, e),
     };
@@ -177,6 +179,23 @@ static void wrapped(struct pt_gpu *gpu, const struct pt_event *e, pt_u32 stage)
                    e->duration_ns, e->result < 0);
 }
 
+static void add_waiting(struct pt_gpu_waiting *waiting, const struct pt_event *e)
+{
+    waiting->ns += e->duration_ns;
+    waiting->copies += e->tag == PT_CUDA_COPY;
+    waiting->sets += e->tag == PT_CUDA_SET;
+}
+
+/* Of the calls that copy or set and wait for it, those that are made once. */
+static void count_waiting(struct pt_gpu *gpu, const struct pt_event *e, pt_u32 stage)
+{
+    struct pt_gpu_waiting *before_steps = &gpu->stages[stage].before_steps, *of_models = &gpu->stages[stage].of_models;
+    if (!pt_gpu_process_of(gpu, e->process)->has_made_step)
+        add_waiting(before_steps, e);
+    if (pt_gpu_thread_of(gpu, e->thread)->model_depth)
+        add_waiting(of_models, e);
+}
+
 void pt_gpu_calls_event(struct pt_gpu *gpu, const struct pt_event *e)
 {
     const pt_u32 stage = pt_gpu_stage_of(gpu, e->process);
@@ -191,6 +210,8 @@ void pt_gpu_calls_event(struct pt_gpu *gpu, const struct pt_event *e)
                    e->duration_ns, e->result < 0);
     gpu->stages[stage].class_calls[class]++;
     gpu->stages[stage].class_ns[class] += e->duration_ns;
+    if (class == PT_CUDA_COPY || class == PT_CUDA_SET)
+        count_waiting(gpu, e, stage);
     count_churn(pt_gpu_process_of(gpu, e->process), class, e->duration_ns);
     remember(gpu, e, name);
 }

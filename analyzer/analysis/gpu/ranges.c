@@ -107,6 +107,13 @@ static void note_training(struct pt_gpu_process *process, enum pt_phase phase)
     process->has_optimized |= phase == PT_PHASE_optimizer_step || phase == PT_PHASE_train_step;
 }
 
+/* Module.to() and cuda() say which; frameworks that move a batch say nothing. */
+static bool moves_model(const struct pt_event *e)
+{
+    return e->desc->kind == PT_KIND_phase_begin && pt_phase_of_tag(e->tag) == PT_PHASE_transfer &&
+           pt_event_as(e, phase_begin)->object;
+}
+
 static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
 {
     struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, e->thread);
@@ -123,6 +130,8 @@ static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
         thread->nodes[thread->depth] = node;
     if (!thread->depth++)
         note_ranging(gpu, e->thread, true);
+    if (moves_model(e) && !thread->model_depth)
+        thread->model_depth = thread->depth;
     if (e->desc->kind == PT_KIND_phase_begin)
         note_training(pt_gpu_process_of(gpu, e->process), pt_phase_of_tag(e->tag));
     if (starts_step)
@@ -141,6 +150,7 @@ void pt_gpu_ranges_event(struct pt_gpu *gpu, const struct pt_event *e)
     case PT_KIND_phase_end:
         if (thread->depth && !--thread->depth)
             note_ranging(gpu, e->thread, false);
+        thread->model_depth = thread->model_depth <= thread->depth ? thread->model_depth : 0;
         break;
     case PT_KIND_step:
         begin_step(gpu, e, false);
@@ -225,7 +235,7 @@ void pt_gpu_ranges_hole(struct pt_gpu *gpu, const struct pt_thread *of, const st
     struct pt_gpu_thread *thread = pt_gpu_thread_of(gpu, of);
     if (thread->depth)
         note_ranging(gpu, of, false);
-    thread->depth = 0;
+    thread->depth = thread->model_depth = 0;
     if (thread->n_range_changes)
         change_range(thread, hole->from_ns, 0);
     pt_gpu_process_of(gpu, of->process)->step_is_cut = true;

@@ -94,20 +94,23 @@ static bool is_pageable(const struct pt_gpu_copies *copies)
                                                 (copies->kinds & 0x7f) == PT_CUDA_MEMORY_PAGEABLE);
 }
 
-/* Values that are read back are left out: they are waited for in any case, and pinned memory saves nothing. */
+/* Values that are read back are left out: they are waited for in any case, and pinned memory saves nothing. So are the
+ * weights of a model on their way to the GPU: they come once. */
 static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
 {
+    const bool is_training = makes_steps(gpu, stage);
     double calls = 0, bytes = 0, bytes_to_host = 0, device_ns = 0, api_ns = 0;
     for (size_t i = 0; i < gpu->copies.n; i++) {
         const struct pt_gpu_copies *copies = gpu->copies.items[i];
         if (gpu->devices.items[copies->device]->stage != stage || !is_pageable(copies))
             continue;
-        const double own_bytes = (double)(copies->bytes - copies->values.bytes);
-        calls += (double)(copies->durations.count - copies->values.calls);
+        const struct pt_gpu_once *once = is_training ? &copies->before_steps : &copies->of_models;
+        const double own_bytes = (double)(copies->bytes - copies->values.bytes - once->bytes);
+        calls += (double)(copies->durations.count - copies->values.calls - once->calls);
         bytes += own_bytes;
         bytes_to_host += (copies->kinds >> 16 & 0xff) == PT_CUDA_COPY_DTOH ? own_bytes : 0;
-        device_ns += (double)copies->durations.sum - (double)copies->values.ns;
-        api_ns += (double)(copies->api_ns - copies->values.api_ns);
+        device_ns += (double)copies->durations.sum - (double)(copies->values.ns + once->ns);
+        api_ns += (double)(copies->api_ns - copies->values.api_ns - once->api_ns);
     }
     set(gpu, stage, "gpu.copies.pageable.calls", pt_integer(pt_whole(calls)));
     set(gpu, stage, "gpu.copies.pageable.bytes", pt_integer(pt_whole(bytes)));
@@ -124,23 +127,27 @@ static void set_synchronous(struct pt_gpu *gpu, pt_u32 stage)
 {
     enum { ASYNCHRONOUS = 0x80 };
     const struct pt_gpu_stage *own = &gpu->stages[stage];
-    const pt_i64 calls_ns = own->class_ns[PT_CUDA_COPY] + own->class_ns[PT_CUDA_SET];
+    const bool is_training = makes_steps(gpu, stage);
+    const struct pt_gpu_waiting *once = is_training ? &own->before_steps : &own->of_models;
+    const pt_i64 calls_ns = own->class_ns[PT_CUDA_COPY] + own->class_ns[PT_CUDA_SET] - once->ns;
+    const pt_u64 copies_made = own->class_calls[PT_CUDA_COPY] - once->copies,
+                 sets_made = own->class_calls[PT_CUDA_SET] - once->sets;
     double all_ns = 0, synchronous_ns = 0;
     for (size_t i = 0; i < gpu->copies.n; i++) {
         const struct pt_gpu_copies *copies = gpu->copies.items[i];
         if (gpu->devices.items[copies->device]->stage != stage)
             continue;
         all_ns += (double)copies->durations.sum;
-        synchronous_ns += copies->kinds & ASYNCHRONOUS ? 0 : (double)copies->durations.sum;
+        const pt_i64 once_ns = is_training ? copies->before_steps.ns : copies->of_models.ns;
+        synchronous_ns += copies->kinds & ASYNCHRONOUS ? 0 : (double)copies->durations.sum - (double)once_ns;
     }
     /* Of all calls that copy, those before the first step too, and those of which only the call was seen. */
     const double idle_s = pt_stage_number(gpu->profile, stage, "gpu.idle_s");
     const double most_s = (all_ns + (double)own->yielded_ns) / 1e9 + idle_s;
     set(gpu, stage, "gpu.copies.most_s", isnan(most_s) ? pt_unknown("no work of a GPU was seen") : pt_real(most_s));
-    set(gpu, stage, "gpu.copies.synchronous.calls", pt_integer(own->class_calls[PT_CUDA_COPY]));
-    set(gpu, stage, "gpu.sets.synchronous.calls", pt_integer(own->class_calls[PT_CUDA_SET]));
-    set(gpu, stage, "gpu.synchronous.calls",
-        pt_integer(own->class_calls[PT_CUDA_COPY] + own->class_calls[PT_CUDA_SET]));
+    set(gpu, stage, "gpu.copies.synchronous.calls", pt_integer(copies_made));
+    set(gpu, stage, "gpu.sets.synchronous.calls", pt_integer(sets_made));
+    set(gpu, stage, "gpu.synchronous.calls", pt_integer(copies_made + sets_made));
     set(gpu, stage, "gpu.synchronous.total_s", pt_seconds(calls_ns));
     set(gpu, stage, "gpu.synchronous.cost_s",
         pt_real(fmin((double)calls_ns, saved_without_copies_ns(gpu, stage, synchronous_ns)) / 1e9));

@@ -66,6 +66,7 @@ struct pt_gpu_thread {
         PT_VEC(struct pt_gpu_import);
     } imports;
     pt_u32 import_depth;               /* of open ranges, with the import that lasts; 0 = none lasts */
+    pt_u32 model_depth;                /* of open ranges, with the phase that moves a model; 0 = none is open */
     pt_u32 n_overlapping, overlapping; /* open ranges that may overlap others; the set of them, 0 = not made yet */
     pt_i64 call_end_ns;                /* of its last CUDA call; 0 = none yet */
     pt_u32 holes;                      /* in its events, that were passed */
@@ -83,6 +84,8 @@ struct pt_gpu_call {
     pt_u32 helped;      /* range of another thread that it was launched for; 0 = none */
     pt_u8 class;
     bool reads_value;       /* it copies so little to the host that somebody wants to know it now */
+    bool is_before_steps;   /* the process had not made its first training step by then */
+    bool moves_model;       /* made in Module.to() or cuda() */
     pt_i64 before_start_ns; /* between the thread's call before it and this one */
 };
 
@@ -216,6 +219,12 @@ struct pt_gpu_kernel {
     struct pt_histogram durations;
 };
 
+/* Copies that are made once, however long the program runs. */
+struct pt_gpu_once {
+    pt_u64 calls, bytes;
+    pt_i64 ns, api_ns;
+};
+
 struct pt_gpu_copies {
     pt_u32 device;
     pt_u32 kinds; /* gpu_copy's tag; a set has bit 30 */
@@ -230,6 +239,7 @@ struct pt_gpu_copies {
         pt_u64 calls, bytes;
         pt_i64 ns, api_ns;
     } values; /* of them: so few bytes to the host that somebody wants to know them now */
+    struct pt_gpu_once before_steps, of_models; /* of the others */
 };
 #define PT_GPU_IS_SET 0x40000000u
 
@@ -270,6 +280,10 @@ struct pt_gpu_stage {
     pt_u32 n_notes;
     pt_i64 class_ns[PT_CUDA_CLASS__COUNT];
     pt_u64 class_calls[PT_CUDA_CLASS__COUNT];
+    struct pt_gpu_waiting {
+        pt_i64 ns;
+        pt_u64 copies, sets;
+    } before_steps, of_models; /* of the calls of PT_CUDA_COPY and PT_CUDA_SET */
     pt_i64 first_step_ns;
     struct pt_histogram *step_durations; /* of all processes; NULL = none */
 };

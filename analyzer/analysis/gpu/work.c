@@ -172,6 +172,14 @@ static bool reads_value(const struct pt_gpu_activity *work)
            work->bytes <= PT_GPU_VALUE_BYTES;
 }
 
+static void add_once(struct pt_gpu_once *once, const struct pt_gpu_activity *work, const struct pt_gpu_call *call)
+{
+    once->calls++;
+    once->bytes += work->bytes;
+    once->ns += work->end_ns - work->start_ns;
+    once->api_ns += call ? call->end_ns - call->start_ns : 0;
+}
+
 static void add_copy(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_activity *work,
                      const struct pt_gpu_call *call)
 {
@@ -198,8 +206,13 @@ static void add_copy(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_acti
     copies->sizes[size].bytes += work->bytes;
     copies->sizes[size].ns += ns;
     pt_histogram_add(&copies->durations, (pt_u64)ns);
-    if (!reads_value(work))
+    if (!reads_value(work)) {
+        if (call ? call->is_before_steps : !pt_gpu_process_of(gpu, work->process)->has_made_step)
+            add_once(&copies->before_steps, work, call);
+        if (call && call->moves_model)
+            add_once(&copies->of_models, work, call);
         return;
+    }
     copies->values.calls++;
     copies->values.bytes += work->bytes;
     copies->values.ns += ns;
