@@ -219,6 +219,17 @@ static bool only_calls(const struct pt_trainings *results, pt_u32 stage)
     return calls && !learns;
 }
 
+/* Seen in phases, which are PyTorch's: to have a framework loaded is not to use it. */
+static bool calls_torch(const struct pt_trainings *results, pt_u32 stage)
+{
+    for (pt_u32 i = 0; i < results->n_loops; i++) {
+        const struct pt_loop_results *loop = &results->loops[i];
+        if ((loop->has_forward || loop->backwards) && pt_profile_stage_of(results->profile, loop->process) == stage)
+            return true;
+    }
+    return false;
+}
+
 /* Whether it trains or not. */
 static void set_batches_of_workers(const struct pt_trainings *results, pt_u32 stage)
 {
@@ -254,6 +265,7 @@ static void set_stage(const struct pt_trainings *results, pt_u32 stage)
         pt_metrics_set(metrics, scope, "training.samples_per_s", samples_per_s(&world));
     } else
         set_unknown(metrics, scope, only_calls(results, stage));
+    pt_metrics_set(metrics, scope, "training.by_torch_percent", pt_real(calls_torch(results, stage) ? 100 : 0));
     set_batches_of_workers(results, stage);
     set_collector(results, stage);
     pt_training_imports(results->profile, results->sums, stage);
