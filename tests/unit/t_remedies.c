@@ -368,14 +368,13 @@ static void trainers_have_other_names_for_options(void **state)
         const char *function, *file, *rule, *remedy;
     } cases[] = {
         {"Trainer.train", "/lib/transformers/trainer.py", "slow_first_batches",
-         "keep the workers between epochs: TrainingArguments(dataloader_persistent_workers=True)"},
+         "keep the workers between epochs: TrainingArguments(dataloader_persistent_workers=True (transformers 4.36+))"},
         {"<module>", "/lib/transformers/trainer.py", "slow_first_batches",
          "keep the workers between epochs: DataLoader(persistent_workers=True)"},
         {"Trainer.train", "/app/trainer.py", "slow_first_batches",
          "keep the workers between epochs: DataLoader(persistent_workers=True)"},
         {"Trainer.train", "/lib/transformers/trainer.py", "too_few_workers",
-         "TrainingArguments(dataloader_num_workers=8, dataloader_persistent_workers=True, "
-         "dataloader_prefetch_factor=4)"},
+         "TrainingArguments(dataloader_num_workers=8, dataloader_persistent_workers=True (transformers 4.36+))"},
         {"BaseTrainer._do_train", "/lib/ultralytics/engine/trainer.py", "too_few_workers", "model.train(workers=8)"},
     };
     (void)state;
