@@ -99,7 +99,9 @@ bool pt_rule_large_blocks_remapped(struct pt_profile *profile, pt_i64 stage, str
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct faults faults = faults_of(finding, metrics);
-    if (!maps_much(profile, stage, finding, faults.of_malloc) || is_of_growing(profile, stage))
+    /* Where memory is short, what malloc keeps would be missing elsewhere. */
+    if (!maps_much(profile, stage, finding, faults.of_malloc) || is_of_growing(profile, stage) ||
+        pt_reads_its_pages_again(profile, finding))
         return false;
     /* What is not given back need not be taken again either. */
     finding->gain_upper_s +=

@@ -435,6 +435,14 @@ static const struct {
     {"large_blocks_remapped",
      {{"faults.cost_s", 3}, {"faults.minor.calls", 1e6}, {"heap.remapped_large.bytes", 3e9}},
      1e9},
+    /* where memory is short, what is freed had better go back */
+    {"large_blocks_remapped",
+     {{"faults.cost_s", 3},
+      {"faults.minor.calls", 1e6},
+      {"heap.remapped_large.bytes", 3e9},
+      {"faults.major.calls", 1000},
+      {"resource.group_memory_pressure_percent.mean", 1}},
+     30},
     /* Python's own arenas are not malloc's, and blocks that stay have to be touched in any case */
     {"large_blocks_remapped",
      {{"faults.cost_s", 3},

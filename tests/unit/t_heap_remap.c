@@ -140,6 +140,22 @@ static void where_nothing_is_mapped_the_variables_are_set(void **state)
     pt_heap_remap_fini(&remap);
 }
 
+/* Above the largest threshold blocks are mapped even so; that is none of the others'. */
+static void larger_blocks_are_mapped_beside_those_that_stay(void **state)
+{
+    (void)state;
+    struct pt_heap_remap remap = {0};
+    for (int step = 0; step < 20; step++) {
+        pt_heap_remap_alloc(&remap, 1, OF_HEAP, 8 * MIB, 8 * MIB);
+        pt_heap_remap_alloc(&remap, 1, MAPPED, 48 * MIB, 48 * MIB);
+        pt_heap_remap_free(&remap, OF_HEAP, 8 * MIB, 8 * MIB);
+        pt_heap_remap_free(&remap, MAPPED, 48 * MIB, 48 * MIB);
+    }
+    assert_true(saved_mib(&remap) == 0);
+    assert_true(pt_heap_remap_saved_bytes(&remap, &remap.huge) / MIB == 19 * 48);
+    pt_heap_remap_fini(&remap);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +166,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_no_harm),
         cmocka_unit_test(blocks_that_stay_save_nothing),
         cmocka_unit_test(where_nothing_is_mapped_the_variables_are_set),
+        cmocka_unit_test(larger_blocks_are_mapped_beside_those_that_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

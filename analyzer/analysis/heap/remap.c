@@ -157,11 +157,11 @@ void pt_heap_remap_alloc(struct pt_heap_remap *remap, pt_u32 thread, pt_u64 addr
     if (part->live_bytes > part->peak_bytes)
         part->peak_bytes = part->live_bytes;
     if (is_mapped(addr)) {
-        remap->n_mapped++;
+        part->n_mapped++;
         part->new_bytes += bytes;
         return;
     }
-    remap->n_kept++;
+    part->n_kept++;
     struct pt_heap_region *region = region_of(remap, addr);
     const pt_u32 owner = is_behind_program(addr) ? 0 : owner_of(remap, thread);
     const double new_bytes = region ? bytes * touch(region, range_of(addr, size_bytes, owner)) : 0;
@@ -209,8 +209,16 @@ double pt_heap_remap_crowded_bytes(const struct pt_heap_remap *remap)
     return bytes;
 }
 
+/* With the threshold that can be set at most, larger blocks are mapped all the same. */
+static bool keeps(const struct pt_heap_remap *remap, const struct pt_heap_remap_part *part)
+{
+    const struct pt_heap_remap_part *huge = part == &remap->huge ? part : NULL;
+    return !remap->large.n_mapped && !(huge && huge->n_mapped) &&
+           remap->large.n_kept + (huge ? huge->n_kept : 0) >= ENOUGH_BLOCKS &&
+           !(pt_heap_remap_crowded_bytes(remap) > 0);
+}
+
 double pt_heap_remap_saved_bytes(const struct pt_heap_remap *remap, const struct pt_heap_remap_part *part)
 {
-    const bool keeps = !remap->n_mapped && remap->n_kept >= ENOUGH_BLOCKS && !(pt_heap_remap_crowded_bytes(remap) > 0);
-    return !keeps && part->new_bytes > part->peak_bytes ? part->new_bytes - part->peak_bytes : 0;
+    return !keeps(remap, part) && part->new_bytes > part->peak_bytes ? part->new_bytes - part->peak_bytes : 0;
 }

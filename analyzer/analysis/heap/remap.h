@@ -23,6 +23,7 @@ enum {
 struct pt_heap_remap_part {
     double new_bytes; /* taken from the kernel, again and again */
     double live_bytes, peak_bytes;
+    pt_u32 n_mapped, n_kept; /* blocks that were mappings of their own, and others */
 };
 
 struct pt_heap_range {
@@ -56,8 +57,7 @@ struct pt_heap_remap {
     struct {
         PT_VEC(struct pt_heap_owner);
     } owners;
-    double seen_bytes;       /* of all allocations that were told */
-    pt_u32 n_mapped, n_kept; /* blocks that were mappings of their own, and others */
+    double seen_bytes; /* of all allocations that were told */
 };
 
 void pt_heap_remap_fini(struct pt_heap_remap *remap);
