@@ -16,6 +16,7 @@
 #include "util/auto.h"
 #include "util/str.h"
 #include "util/text/fmt.h"
+#include "util/text/path.h"
 #include "util/text/redact.h"
 #include "util/text/wait_status.h"
 
@@ -79,6 +80,20 @@ static const struct pt_process *root_of(const struct pt_profile *profile, pt_u32
     return root ? pt_process_last_image(profile->session, root) : NULL;
 }
 
+/* It became a program of which there is no trace: how that one ended is not known. A program that cannot be traced was
+ * noted right before the exec. */
+static struct pt_value unknown_image(const struct pt_process *process, struct pt_arena *arena)
+{
+    enum { MOST_BEFORE_END_NS = 10000000 };
+    const struct pt_untraced *last = process->n_untraced ? &process->untraced[process->n_untraced - 1] : NULL;
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    if (last && process->end_ns - last->at_ns <= MOST_BEFORE_END_NS)
+        pt_str_printf(&text, "it became %s, which was not traced (%s)", pt_base_name(last->path), last->reason);
+    else
+        pt_str_add(&text, "it became another program, whose trace is not here");
+    return pt_unknown(pt_arena_text(arena, pt_str_text(&text), text.n));
+}
+
 static bool is_running(const struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
@@ -96,7 +111,17 @@ struct pt_value pt_report_stage_exit(const struct pt_profile *profile, pt_u32 st
         return pt_unknown(run->reason ? run->reason : run->status);
     if (is_running(profile, stage))
         return pt_unknown("still running");
+    if (root && root->state == PT_PROCESS_EXECED)
+        return unknown_image(root, arena);
     return root ? pt_report_process_exit(root, arena) : pt_unknown(nobody);
+}
+
+/* Nobody saw it fail: it only went on out of sight. */
+static bool became_unknown(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
+    const struct pt_process *root = root_of(profile, stage);
+    return !(run && (run->exit || run->status)) && root && root->state == PT_PROCESS_EXECED;
 }
 
 const char *pt_report_stage_status(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena)
@@ -107,7 +132,8 @@ const char *pt_report_stage_status(const struct pt_profile *profile, pt_u32 stag
     if (is_running(profile, stage))
         return "running";
     const struct pt_value ended = pt_report_stage_exit(profile, stage, arena);
-    return ended.type == PT_VALUE_TEXT && !strcmp(ended.text, "exit 0") ? "ok" : "failed";
+    const bool is_well = ended.type == PT_VALUE_TEXT && !strcmp(ended.text, "exit 0");
+    return is_well || became_unknown(profile, stage) ? "ok" : "failed";
 }
 
 /* Up to when the report looks. */
@@ -127,7 +153,7 @@ struct pt_value pt_report_stage_reason(const struct pt_profile *profile, pt_u32 
     const struct pt_value ended = pt_report_stage_exit(profile, stage, arena);
     const char *status = pt_report_stage_status(profile, stage, arena);
     if (!strcmp(status, "ok"))
-        return pt_unknown(NULL);
+        return became_unknown(profile, stage) ? pt_text(ended.reason) : pt_unknown(NULL);
     if (!strcmp(status, "running"))
         return why_running(profile, stage, arena);
     return pt_text(run && run->reason ? run->reason : ended.type == PT_VALUE_TEXT ? ended.text : ended.reason);

@@ -21,11 +21,12 @@ static inline bool pt_run_stage_failed(const struct pt_run_stage *run)
     return run->status && (!strcmp(run->status, "failed") || !strcmp(run->status, "timeout"));
 }
 
-/* ok, failed, skipped, timeout, running */
+/* ok, failed, skipped, timeout, running; ok, too, where it became a program without a trace: nothing says that it
+ * failed. */
 const char *pt_report_stage_status(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);
 /* "exit 0", "signal 9 (SIGKILL)"; unknown where no end was seen. */
 struct pt_value pt_report_stage_exit(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);
-/* Why a stage is not ok; unknown without a reason where it is. */
+/* Why a stage is not ok, or not known to be; unknown without a reason where it is. */
 struct pt_value pt_report_stage_reason(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena);
 /* In seconds. */
 struct pt_value pt_report_stage_duration(const struct pt_profile *profile, pt_u32 stage);
