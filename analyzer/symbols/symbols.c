@@ -77,16 +77,34 @@ static struct found *found_in_cache(struct pt_symbols *symbols, const char *path
     return found;
 }
 
-static void read_cache(struct pt_symbols *symbols)
+static bool can_be_opened(const char *path, const pt_u8 *build_id, pt_u32 build_id_bytes)
+{
+    struct pt_elf_image image;
+    const bool is_here = pt_elf_image_open(&image, path, build_id, build_id_bytes);
+    pt_elf_image_close(&image);
+    return is_here;
+}
+
+/* A run that was copied to where its programs, or their debug files, are not keeps its names: a build-id has the same
+ * ones anywhere. */
+static bool still_holds(const struct pt_symbols *symbols, const char *path, const struct pt_cached_file *file)
+{
+    const struct pt_elf_stamp now = pt_elf_image_stamp(path, file->build_id, file->build_id_bytes);
+    if (symbols->folder && !memcmp(&now, &file->stamp, sizeof now))
+        return true;
+    const bool lost_debug_file = symbols->folder && file->stamp.numbers[2] && !now.numbers[2];
+    return file->build_id_bytes && (lost_debug_file || !can_be_opened(path, file->build_id, file->build_id_bytes));
+}
+
+static void read_cache(struct pt_symbols *symbols, const char *folder)
 {
     struct pt_symbol_cache cache;
-    if (!pt_symbol_cache_read(symbols->folder, &cache))
+    if (!pt_symbol_cache_read(folder, &cache))
         return;
     for (size_t at = 0; at < cache.files.n; at++) {
         const struct pt_cached_file *file = &cache.files.items[at];
         const char *path = pt_intern_text(&symbols->texts, file->path);
-        const struct pt_elf_stamp now = pt_elf_image_stamp(path, file->build_id, file->build_id_bytes);
-        if (memcmp(&now, &file->stamp, sizeof now) != 0)
+        if (!still_holds(symbols, path, file))
             continue;
         struct known_file *known = add_file(symbols, path, file->build_id, file->build_id_bytes);
         for (pt_u32 i = file->first; i < file->first + file->n; i++) {
@@ -128,7 +146,8 @@ static void write_cache(const struct pt_symbols *symbols)
     pt_symbol_cache_fini(&cache);
 }
 
-/* What a server of debug files gives may come and go: nothing of it is kept. */
+/* What a server of debug files gives may come and go: nothing of it is kept, and of what was kept only that is taken
+ * whose file is not here. */
 static bool may_keep(const char *folder)
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
@@ -139,8 +158,8 @@ struct pt_symbols *pt_symbols_open(const char *folder)
 {
     struct pt_symbols *symbols = pt_calloc(1, sizeof *symbols);
     symbols->folder = may_keep(folder) ? pt_strdup(folder) : NULL;
-    if (symbols->folder)
-        read_cache(symbols);
+    if (folder)
+        read_cache(symbols, folder);
     return symbols;
 }
 

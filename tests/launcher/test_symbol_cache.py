@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import stat
 import unittest
 
@@ -70,6 +71,20 @@ class SymbolCache(LauncherCase):
         again, same = faults()
         self.assertEqual(report, same)
         self.assertLess(again, first)
+
+    def test_a_run_copied_to_where_its_program_is_not(self):
+        program = os.path.join(self.folder, "python")
+        shutil.copy(os.path.realpath("/usr/bin/python3"), program)
+        done = self.run_it(program, "-c", PROGRAM)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first = self.proftrace("report", "--format", "json").stdout
+        self.assertIn(b"PyEval", first)
+        run = os.path.realpath(os.path.join(self.folder, "proftrace.data/latest"))
+        copied = os.path.join(self.folder, "copied", os.path.basename(run))
+        shutil.copytree(run, copied)
+        os.unlink(program)
+        for _ in range(2):
+            self.assertEqual(self.proftrace("report", copied, "--format", "json").stdout.replace(copied.encode(), run.encode()), first)
 
 
 if __name__ == "__main__":

@@ -341,6 +341,35 @@ static void test_what_was_found_is_kept(void **state)
     assert_string_equal(shown(in_folder("run"), in_folder("moved")), "");
 }
 
+/* A run that was copied to another machine: its programs are not there, or are of another build. */
+static void test_what_was_found_outlives_the_file(void **state)
+{
+    (void)state;
+    char without[4096], command[300];
+    pt_u32 n;
+    assert_int_equal(mkdir(in_folder("copied"), 0700), 0);
+    snprintf(command, sizeof command, "cd %s && cp full gone", folder);
+    assert_int_equal(system(command), 0);
+    strcpy(without, shown(in_folder("copied"), in_folder("gone")));
+    assert_non_null(strstr(without, "p.c"));
+    assert_int_equal(unlink(in_folder("gone")), 0);
+    /* The address of another report is not known, and written with those that are. */
+    struct pt_symbols *symbols = pt_symbols_open(in_folder("copied"));
+    assert_null(frames_of(symbols, in_folder("gone"), 0x401001, &n)->function);
+    pt_symbols_close(symbols);
+    assert_string_equal(shown(in_folder("copied"), in_folder("gone")), without);
+    setenv("DEBUGINFOD_URLS", "http://127.0.0.1:1", 1);
+    assert_string_equal(shown(in_folder("copied"), in_folder("gone")), without);
+    unsetenv("DEBUGINFOD_URLS");
+    snprintf(command, sizeof command, "cd %s && cp other gone", folder);
+    assert_int_equal(system(command), 0);
+    assert_string_equal(shown(in_folder("copied"), in_folder("gone")), without);
+    /* Where there is a file of that build again, it says what was not known. */
+    snprintf(command, sizeof command, "cd %s && cp symbols gone", folder);
+    assert_int_equal(system(command), 0);
+    assert_non_null(strstr(shown(in_folder("copied"), in_folder("gone")), "outer -:0"));
+}
+
 static void test_a_damaged_cache_is_none(void **state)
 {
     (void)state;
@@ -401,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_names_of_libraries),
         cmocka_unit_test(test_damaged_files),
         cmocka_unit_test(test_what_was_found_is_kept),
+        cmocka_unit_test(test_what_was_found_outlives_the_file),
         cmocka_unit_test(test_a_damaged_cache_is_none),
         cmocka_unit_test(test_a_cache_that_cannot_be_used),
     };
