@@ -38,7 +38,7 @@ struct pt_facts *pt_facts_open(struct pt_profile *profile)
     pt_kernel_counts_open(&facts->counts, &facts->ids);
     pt_python_places_open(&facts->places, pt_n_threads(&facts->ids));
     facts->waits = pt_calloc(pt_n_threads(&facts->ids) + 1, sizeof *facts->waits);
-    facts->symbols = pt_symbols_open(profile->session->path);
+    facts->symbols = pt_symbols_of_session(profile->session);
     facts->views = pt_calloc(profile->stages.n, sizeof *facts->views);
     for (size_t stage = 0; stage < profile->stages.n; stage++)
         if (facts->cpu.timelines[stage].data)

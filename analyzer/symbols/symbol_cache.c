@@ -21,7 +21,7 @@
 #define NAME "symbols.cache"
 enum { MOST_BYTES = 64 << 20, MOST_TEXT_BYTES = 1 << 20, MOST_FRAMES = 64 };
 
-static const char head[] = "proftrace symbols 2 " PROFTRACE_VERSION "\n";
+static const char head[] = "proftrace symbols 3 " PROFTRACE_VERSION "\n";
 
 static pt_u64 sum_of(const char *bytes, size_t n)
 {

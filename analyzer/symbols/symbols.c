@@ -41,6 +41,7 @@ struct pt_symbols {
     struct pt_map unknown;   /* address without a module -> struct found * */
     char *folder;            /* of the cache; NULL = none is used */
     bool has_news;           /* for it */
+    pt_u64 until_ns;         /* CLOCK_REALTIME at the end of the run; UINT64_MAX = not known */
 };
 
 static struct known_file *add_file(struct pt_symbols *symbols, const char *path, const pt_u8 *build_id, pt_u32 bytes)
@@ -77,23 +78,33 @@ static struct found *found_in_cache(struct pt_symbols *symbols, const char *path
     return found;
 }
 
-static bool can_be_opened(const char *path, const pt_u8 *build_id, pt_u32 build_id_bytes)
+/* Of a file without a build-id only its time tells that it is another one: a library that was built anew after the run
+ * would give the run the functions and lines of the other build. One that the run itself built is its own. */
+static bool may_be_of_run(const struct pt_symbols *symbols, const char *path, pt_u32 build_id_bytes)
+{
+    return build_id_bytes || pt_elf_image_stamp(path, NULL, 0).numbers[1] <= symbols->until_ns;
+}
+
+static bool can_be_opened(const struct pt_symbols *symbols, const char *path, const pt_u8 *build_id,
+                          pt_u32 build_id_bytes)
 {
     struct pt_elf_image image;
+    if (!may_be_of_run(symbols, path, build_id_bytes))
+        return false;
     const bool is_here = pt_elf_image_open(&image, path, build_id, build_id_bytes);
     pt_elf_image_close(&image);
     return is_here;
 }
 
-/* A run that was copied to where its programs, or their debug files, are not keeps its names: a build-id has the same
- * ones anywhere. */
+/* A run that was copied to where its programs, or their debug files, are not keeps its names, and so does one whose
+ * programs were built anew. */
 static bool still_holds(const struct pt_symbols *symbols, const char *path, const struct pt_cached_file *file)
 {
     const struct pt_elf_stamp now = pt_elf_image_stamp(path, file->build_id, file->build_id_bytes);
     if (symbols->folder && !memcmp(&now, &file->stamp, sizeof now))
         return true;
     const bool lost_debug_file = symbols->folder && file->stamp.numbers[2] && !now.numbers[2];
-    return file->build_id_bytes && (lost_debug_file || !can_be_opened(path, file->build_id, file->build_id_bytes));
+    return lost_debug_file || !can_be_opened(symbols, path, file->build_id, file->build_id_bytes);
 }
 
 static void read_cache(struct pt_symbols *symbols, const char *folder)
@@ -154,13 +165,29 @@ static bool may_keep(const char *folder)
     return folder && (!urls || !*urls);
 }
 
-struct pt_symbols *pt_symbols_open(const char *folder)
+static struct pt_symbols *open_until(const char *folder, pt_u64 until_ns)
 {
     struct pt_symbols *symbols = pt_calloc(1, sizeof *symbols);
+    symbols->until_ns = until_ns;
     symbols->folder = may_keep(folder) ? pt_strdup(folder) : NULL;
     if (folder)
         read_cache(symbols, folder);
     return symbols;
+}
+
+struct pt_symbols *pt_symbols_open(const char *folder)
+{
+    return open_until(folder, UINT64_MAX);
+}
+
+struct pt_symbols *pt_symbols_of_session(const struct pt_session *session)
+{
+    const pt_u64 clocks_differ_ns = 2000000000; /* a file server has its own */
+    const pt_u64 start_ns = session->start_realtime_ns;
+    pt_u64 until_ns;
+    if (!start_ns || __builtin_add_overflow(start_ns, (pt_u64)session->duration_ns + clocks_differ_ns, &until_ns))
+        until_ns = UINT64_MAX;
+    return open_until(session->path, until_ns);
 }
 
 static void free_found(struct pt_map *map)
@@ -229,9 +256,9 @@ static const char *readable_name(struct pt_symbols *symbols, const char *name)
     return text;
 }
 
-static struct pt_symbol_file *opened(struct known_file *known)
+static struct pt_symbol_file *opened(const struct pt_symbols *symbols, struct known_file *known)
 {
-    if (!known->was_opened)
+    if (!known->was_opened && may_be_of_run(symbols, known->path, known->build_id_bytes))
         known->file = pt_symbol_file_open(known->path, known->build_id, known->build_id_bytes);
     known->was_opened = true;
     return known->file;
@@ -240,7 +267,7 @@ static struct pt_symbol_file *opened(struct known_file *known)
 static struct found *look_up(struct pt_symbols *symbols, struct known_file *known, pt_u64 address)
 {
     struct pt_symbol list[PT_MAX_INLINED];
-    const pt_u32 n = known && opened(known) ? pt_symbol_file_find(known->file, address, list) : 0;
+    const pt_u32 n = known && opened(symbols, known) ? pt_symbol_file_find(known->file, address, list) : 0;
     symbols->has_news |= known != NULL;
     struct found *found = pt_calloc(1, sizeof *found + (n ? n : 1) * sizeof *found->frames);
     found->n = n ? n : 1;

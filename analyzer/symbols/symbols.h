@@ -2,7 +2,7 @@
  *
  * symbols.h - addresses of a traced process as functions, files and lines.
  *
- *     struct pt_symbols *symbols = pt_symbols_open(session->path);
+ *     struct pt_symbols *symbols = pt_symbols_of_session(session);
  *     const pt_u64 *stack;
  *     for (pt_u32 i = 0, n = pt_process_stack(process, id, &stack); i < n; i++) {
  *         pt_u32 n_frames;
@@ -33,6 +33,8 @@ struct pt_frame {
 /* What was looked up before is read from the run directory `folder`, and what is new is kept there, as symbol_cache.h
  * has it; NULL = nothing is. */
 struct pt_symbols *pt_symbols_open(const char *folder);
+/* The same of the session's run: a file without a build-id that was changed after it is not used. */
+struct pt_symbols *pt_symbols_of_session(const struct pt_session *session);
 void pt_symbols_close(struct pt_symbols *symbols);
 static inline void pt_symbols_closep(struct pt_symbols **symbols)
 {

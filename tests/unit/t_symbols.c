@@ -370,6 +370,46 @@ static void test_what_was_found_outlives_the_file(void **state)
     assert_non_null(strstr(shown(in_folder("copied"), in_folder("gone")), "outer -:0"));
 }
 
+static const char *name_of_session(struct pt_session *session, const char *path, pt_u64 address)
+{
+    static char name[64];
+    pt_u32 n;
+    struct pt_symbols *symbols = pt_symbols_of_session(session);
+    const char *found = pt_symbolize_file(symbols, path, NULL, 0, address, &n)->function;
+    snprintf(name, sizeof name, "%s", found ? found : "?");
+    pt_symbols_close(symbols);
+    return name;
+}
+
+/* Without a build-id its time tells: one that the run built is the run's, one that was built after it is another. */
+static void test_a_file_that_was_built_after_the_run(void **state)
+{
+    (void)state;
+    char command[600];
+    snprintf(
+        command, sizeof command,
+        "cd %s && mkdir run2 run3 && cp p.c q.c && sed -i s/outer/inner/ q.c && for i in p q; do cc -O2 -g -no-pie "
+        "-fno-ipa-cp -fno-optimize-sibling-calls -Wl,--build-id=none $i.c -o no-id-$i && touch -d @1705320100 "
+        "no-id-$i; done && cp -p no-id-p no-id",
+        folder);
+    assert_int_equal(system(command), 0);
+    const pt_u64 address = return_address_in("outer");
+    struct pt_session session = {
+        .path = in_folder("run2"), .start_realtime_ns = 1705320000000000000, .duration_ns = 200000000000};
+    char *path = in_folder("no-id");
+    assert_string_equal(name_of_session(&session, path, address), "outer");
+    snprintf(command, sizeof command, "cd %s && cp no-id-q no-id", folder);
+    assert_int_equal(system(command), 0);
+    assert_string_equal(name_of_session(&session, path, address), "outer");
+    assert_string_equal(name_of_session(&session, path, address + 1), "?");
+    assert_string_equal(name_of_session(&session, path, address), "outer");
+    session.path = in_folder("run3");
+    assert_string_equal(name_of_session(&session, path, address), "?");
+    session.start_realtime_ns = 0;
+    session.path = in_folder("nowhere");
+    assert_string_equal(name_of_session(&session, path, address), "inner");
+}
+
 static void test_a_damaged_cache_is_none(void **state)
 {
     (void)state;
@@ -431,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_damaged_files),
         cmocka_unit_test(test_what_was_found_is_kept),
         cmocka_unit_test(test_what_was_found_outlives_the_file),
+        cmocka_unit_test(test_a_file_that_was_built_after_the_run),
         cmocka_unit_test(test_a_damaged_cache_is_none),
         cmocka_unit_test(test_a_cache_that_cannot_be_used),
     };

@@ -189,7 +189,7 @@ static int open_sources(struct sources *sources, struct pt_session *session, con
     int found = 0;
     if (pt_run_info_read(session->path, &sources->run, err) < 0)
         return -1;
-    sources->symbols = pt_symbols_open(session->path);
+    sources->symbols = pt_symbols_of_session(session);
     pt_stages_build(&sources->stages, session, sources->run);
     pt_thread_ids_open(&sources->ids, session);
     pt_cpu_profiles_open(&sources->profiles, session, &sources->stages, &sources->ids, options->filter.stage);
