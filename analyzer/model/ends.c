@@ -11,7 +11,6 @@
 #include "proftrace/events.h"
 #include "proftrace/payloads.h"
 #include "session_data.h"
-#include "tree.h"
 
 /* A call that took less found its child dead already, or asked whether it is. */
 #define LEAST_WAIT_NS 1000000
@@ -41,6 +40,7 @@ void pt_process_ended(struct pt_process *p, pt_i64 at_ns)
 struct search {
     struct pt_map child_by_pid; /* the latest with that pid */
     struct pt_process **older;  /* by index: the one before it with the same pid */
+    pt_u32 *first_image;        /* by index: that of its first image */
     struct pt_decoder *decoder;
     struct pt_batch *batch;
 };
@@ -50,10 +50,10 @@ static bool is_wanted(const struct pt_process *p)
     return p->state == PT_PROCESS_LIVE && !p->is_running;
 }
 
-/* A child of any image of that process. */
-static bool is_of(const struct pt_process *p, const struct pt_process *parent)
+/* A child of any image of that process. An equal pid is not enough: containers of one machine have the same ones. */
+static bool is_of(const struct search *search, const struct pt_process *p, const struct pt_process *parent)
 {
-    return p->parent && p->parent->pid == parent->pid && pt_same_machine(p, parent);
+    return search->first_image[p->parent->index] == search->first_image[parent->index];
 }
 
 /* The child that had the pid during the call. */
@@ -61,7 +61,7 @@ static struct pt_process *child_of(const struct search *search, const struct pt_
                                    pt_i64 until_ns)
 {
     struct pt_process *p = pt_map_pointer(&search->child_by_pid, pid);
-    while (p && (p->start_ns > until_ns || !is_of(p, parent)))
+    while (p && (p->start_ns > until_ns || !is_of(search, p, parent)))
         p = search->older[p->index];
     return p;
 }
@@ -154,9 +154,11 @@ static void search_all(struct search *search, const struct pt_session *session)
 
 void pt_session_find_ends(struct pt_session *session)
 {
-    struct search search = {.older = pt_calloc(session->n_processes, sizeof *search.older)};
+    struct search search = {.older = pt_calloc(session->n_processes, sizeof *search.older),
+                            .first_image = pt_calloc(session->n_processes, sizeof *search.first_image)};
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         struct pt_process *p = session->processes[i];
+        search.first_image[i] = p->previous_image ? search.first_image[p->previous_image->index] : i;
         if (!is_wanted(p) || !p->parent)
             continue;
         uint64_t *newest = pt_map_at(&search.child_by_pid, p->pid);
@@ -166,5 +168,6 @@ void pt_session_find_ends(struct pt_session *session)
     if (search.child_by_pid.n)
         search_all(&search, session);
     free(search.older);
+    free(search.first_image);
     pt_map_fini(&search.child_by_pid);
 }
