@@ -40,16 +40,20 @@ static long open_file(const char *directory, int flags)
 
 #define BOOT_ID_BYTES 36
 
-/* Leaves what is there where it cannot be asked for. */
-static void read_boot_id(char *ret)
+/* Leaves what is there where it cannot be asked for; whether it is another one. */
+static int read_boot_id(char *ret)
 {
     char id[BOOT_ID_BYTES];
+    int is_other = 0;
     const long fd = pt_syscall4(SYS_openat, AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
-        return;
-    if (pt_syscall3(SYS_read, fd, id, sizeof id) == sizeof id)
+        return 0;
+    if (pt_syscall3(SYS_read, fd, id, sizeof id) == sizeof id) {
+        is_other = __builtin_memcmp(ret, id, sizeof id) != 0;
         __builtin_memcpy(ret, id, sizeof id);
+    }
     pt_syscall1(SYS_close, fd);
+    return is_other;
 }
 
 #define SAME_BOOT_NS 100000u /* far more than passes between two readings of clocks, far less than between boots */
@@ -100,7 +104,7 @@ void pt_session_page_open(const char *directory)
     __builtin_memcpy(pt_session_facts.boot_id, there.boot_id, sizeof there.boot_id - 1);
     /* Other machines (ranks of a job), or a later boot, may have joined: files of one boot_id have one clock. */
     if (!there.boot_id[0] || !is_of_this_boot(&there))
-        read_boot_id(pt_session_facts.boot_id);
+        pt_session_facts.is_of_another_boot = read_boot_id(pt_session_facts.boot_id);
 }
 
 /* ---- counting ---- */

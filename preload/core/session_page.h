@@ -9,8 +9,9 @@
 
 /* What does not change; read once. */
 struct pt_session_facts {
-    pt_u64 budget_bytes; /* 0 = none is known */
-    char boot_id[40];    /* "" = unknown */
+    pt_u64 budget_bytes;      /* 0 = none is known */
+    char boot_id[40];         /* "" = unknown */
+    pt_u8 is_of_another_boot; /* another machine, or a later boot, made session.bin */
 };
 extern struct pt_session_facts pt_session_facts __attribute__((visibility("hidden")));
 

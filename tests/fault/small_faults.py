@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import signal
+import struct
 import subprocess
 
 from harness import FaultCase, SETTINGS, clean_environment
@@ -40,6 +41,26 @@ class SmallProcesses(FaultCase):
         words = [f"word{i}" for i in range(400)]
         trace = self.check(["/bin/true", *words], modes=("sampled",))
         self.assertEqual(trace.processes()[0]["argv"][1:], words)
+
+    def test_another_machine_of_the_run(self):
+        """Two machines that append to one file overwrite each other's heads, wherever it is not a disk of one: only who made the run appends."""
+        self.check(["/bin/true"], modes=("sampled",))
+        if SETTINGS.baseline:
+            return
+        run = os.path.realpath(os.path.join(self.root, "latest"))
+        for written in (b"", b"01234567-89ab-cdef-0123-456789abcdef"):
+            if written:
+                with open(os.path.join(run, "session.bin"), "r+b") as page:
+                    page.seek(32)
+                    page.write(struct.pack("<Q", 10**18))  # another moment of its boot
+                    page.seek(56)
+                    page.write(written)
+            before = len(self.files(".ptr"))
+            for _ in range(3):
+                subprocess.run(["/bin/true"], env=clean_environment(LD_PRELOAD=SETTINGS.lib, PROFTRACE_SESSION=run), check=True)
+            self.assertEqual(len(self.files(".ptr")) - before, 3 if written else 0)
+        info = subprocess.run([SETTINGS.proftrace, "info", "--json", run], capture_output=True, check=True)
+        self.assertEqual(len(json.loads(info.stdout)["processes"]), 7)
 
     def test_each_is_read_alone(self):
         trace = self.check(["/bin/true"], modes=("sampled",))
