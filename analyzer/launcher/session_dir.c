@@ -223,6 +223,13 @@ static void read_boot_id(char *ret, size_t bytes)
         memset(ret, 0, bytes);
 }
 
+/* So that a process can tell a clock that was set meanwhile from a namespace with a clock of its own. */
+static pt_u64 time_namespace(void)
+{
+    struct stat status;
+    return stat("/proc/self/ns/time", &status) == 0 ? status.st_ino : 0;
+}
+
 static int write_session_page(struct pt_session_dir *dir, struct pt_error *err)
 {
     PT_AUTO(pt_closep)
@@ -234,6 +241,7 @@ static int write_session_page(struct pt_session_dir *dir, struct pt_error *err)
         .budget_bytes = dir->budget_bytes,
         .start_realtime_ns = dir->start_realtime_ns,
         .start_monotonic_ns = dir->start_monotonic_ns,
+        .time_namespace = time_namespace(),
     };
     memcpy(page.magic, PT_SESSION_MAGIC, sizeof page.magic);
     read_boot_id(page.boot_id, 36);

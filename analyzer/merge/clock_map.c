@@ -69,14 +69,16 @@ static int by_value(const void *a, const void *b)
 
 /* ---- time namespaces ---- */
 
-#define NAMESPACE_LEAST_NS 1000000000 /* nearer ones are not told from a header that took its time to be written */
+#define NAMESPACE_LEAST_NS (pt_i64) PT_CLOCK_SET_LEAST_NS
 
-/* Wall time is the same in all of them. Where somebody set the clock meanwhile, a machine's counter says so. */
+/* Wall time is the same in all of them. Where somebody set the clock meanwhile, the process noted it, or a machine's
+ * counter says so. */
 static pt_i64 namespace_ns(const struct pt_file_header *h, const struct pt_file_header *first, long double slope)
 {
     const pt_i64 real_ns = (pt_i64)(h->realtime_ns - first->realtime_ns);
     pt_i64 shift_ns;
-    if (__builtin_sub_overflow((pt_i64)(h->clock_first.monotonic_ns - first->clock_first.monotonic_ns), real_ns,
+    if ((h->options & PT_OPTION_CLOCK_SET) ||
+        __builtin_sub_overflow((pt_i64)(h->clock_first.monotonic_ns - first->clock_first.monotonic_ns), real_ns,
                                &shift_ns) ||
         (shift_ns < NAMESPACE_LEAST_NS && shift_ns > -NAMESPACE_LEAST_NS))
         return 0;
@@ -123,6 +125,13 @@ static long double slope_by_now(const struct group *group)
     return slope_between(group->first, pair);
 }
 
+/* By wall time; one that was set meanwhile says nothing of who began first. */
+static bool is_earlier(const struct pt_file_header *h, const struct pt_file_header *other)
+{
+    const bool was_set = h->options & PT_OPTION_CLOCK_SET, was_set_there = other->options & PT_OPTION_CLOCK_SET;
+    return was_set == was_set_there ? h->realtime_ns < other->realtime_ns : was_set_there;
+}
+
 /* As if all ran in the namespace of the file that began first. */
 static void join_namespaces(struct pt_clock_file *files, size_t n, const struct group *group, struct pt_str *notes)
 {
@@ -131,8 +140,7 @@ static void join_namespaces(struct pt_clock_file *files, size_t n, const struct 
     size_t n_joined = 0;
     for (size_t i = 0; i < n; i++) {
         const struct pt_file_header *h = files[i].header;
-        if (in_group(&files[i], group) && h->realtime_ns >= REALTIME_KNOWN_NS &&
-            (!first || h->realtime_ns < first->realtime_ns))
+        if (in_group(&files[i], group) && h->realtime_ns >= REALTIME_KNOWN_NS && (!first || is_earlier(h, first)))
             first = h;
     }
     for (size_t i = 0; first && i < n; i++) {

@@ -166,6 +166,10 @@ struct pt_small_header {
 #define PT_OPTION_MOVED                                                                                                \
     (1u << 7) /* only in a void head of the file of small processes: its process has a file of its own */
 
+#define PT_CLOCK_SET_LEAST_NS 1000000000u /* less is not told from a header that took its time to be written */
+#define PT_OPTION_CLOCK_SET                                                                                            \
+    (1u << 8) /* wall time minus CLOCK_MONOTONIC is another one than in session.bin, in the same time namespace */
+
 /* The text page: NUL-terminated strings one after another, in this order. CWD is the directory that relative names are
  * of: where the program began; a child of fork has its parent's. argv follows as the last: argc strings. */
 enum pt_text_item { PT_TEXT_EXE, PT_TEXT_CWD, PT_TEXT_STAGE, PT_TEXT_HOST, PT_TEXT_COMM, PT_TEXT_ARGC, PT_TEXT_ARGV };
@@ -431,7 +435,8 @@ struct pt_session_page {
     pt_u64 refused[PT_MAX_REFUSALS]; /* atomic: processes that were not recorded, by enum pt_refusal */
     pt_u32 minutes_pages;            /* atomic: of reserved_pages, those of MINUTES segments */
     pt_u32 ring_pages;               /* atomic: those of BLOCKS segments in rings */
-    pt_u8 reserved[4096 - 104 - PT_MAX_REFUSALS * 8];
+    pt_u64 time_namespace;           /* inode of /proc/self/ns/time of who made the session; 0 = unknown */
+    pt_u8 reserved[4096 - 112 - PT_MAX_REFUSALS * 8];
 };
 _Static_assert(sizeof(struct pt_session_page) == 4096 && PT_REFUSAL__COUNT <= PT_MAX_REFUSALS, "on disk");
 

@@ -56,6 +56,13 @@ static int read_boot_id(char *ret)
     return is_other;
 }
 
+/* 0 = unknown, or a kernel that has none. */
+static pt_u64 time_namespace(void)
+{
+    struct stat info;
+    return pt_syscall4(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/time", &info, 0) == 0 ? info.st_ino : 0;
+}
+
 #define SAME_BOOT_NS 100000u /* far more than passes between two readings of clocks, far less than between boots */
 
 /* Was the page made by this boot of this machine? Wall time minus CLOCK_MONOTONIC is the moment of the boot, and only
@@ -77,6 +84,7 @@ void pt_session_page_make(const char *directory, pt_u64 budget_bytes)
         .start_realtime_ns = pt_sys_clock_ns(CLOCK_REALTIME),
         .start_monotonic_ns = pt_sys_clock_ns(CLOCK_MONOTONIC),
     };
+    made.time_namespace = time_namespace();
     read_boot_id(made.boot_id);
     const long fd = open_file(directory, O_CREAT | O_EXCL);
     if (fd < 0)
@@ -102,9 +110,20 @@ void pt_session_page_open(const char *directory)
         return;
     pt_session_facts.budget_bytes = there.budget_bytes;
     __builtin_memcpy(pt_session_facts.boot_id, there.boot_id, sizeof there.boot_id - 1);
+    pt_session_facts.boot_realtime_ns = there.start_realtime_ns - there.start_monotonic_ns;
+    pt_session_facts.time_namespace = there.time_namespace;
     /* Other machines (ranks of a job), or a later boot, may have joined: files of one boot_id have one clock. */
     if (!there.boot_id[0] || !is_of_this_boot(&there))
         pt_session_facts.is_of_another_boot = read_boot_id(pt_session_facts.boot_id);
+}
+
+/* Asked of /proc only where the clock says that something is not as it was. */
+int pt_session_clock_was_set(pt_u64 realtime_ns, pt_u64 monotonic_ns)
+{
+    const pt_u64 moved_ns = realtime_ns - monotonic_ns - pt_session_facts.boot_realtime_ns;
+    return pt_session_facts.time_namespace && !pt_session_facts.is_of_another_boot &&
+           moved_ns + PT_CLOCK_SET_LEAST_NS > 2u * PT_CLOCK_SET_LEAST_NS &&
+           time_namespace() == pt_session_facts.time_namespace;
 }
 
 /* ---- counting ---- */

@@ -11,6 +11,8 @@
 struct pt_session_facts {
     pt_u64 budget_bytes;      /* 0 = none is known */
     char boot_id[40];         /* "" = unknown */
+    pt_u64 boot_realtime_ns;  /* wall time minus CLOCK_MONOTONIC when the session was made */
+    pt_u64 time_namespace;    /* of who made it; 0 = unknown */
     pt_u8 is_of_another_boot; /* another machine, or a later boot, made session.bin */
 };
 extern struct pt_session_facts pt_session_facts __attribute__((visibility("hidden")));
@@ -21,6 +23,9 @@ void pt_session_page_make(const char *directory, pt_u64 budget_bytes);
 
 /* Map session.bin of the run directory. Constructor. */
 void pt_session_page_open(const char *directory);
+
+/* Somebody set the clock since the session was made, or the machine slept: CLOCK_MONOTONIC is still the same one. */
+int pt_session_clock_was_set(pt_u64 realtime_ns, pt_u64 monotonic_ns);
 
 void pt_session_count_process(void);
 void pt_session_refuse(enum pt_refusal why);

@@ -10,6 +10,7 @@ import subprocess
 from harness import FaultCase, SETTINGS, clean_environment
 
 HEAD_KIB = 8
+OPTIONS_AT = 228  # in a head
 
 
 class SmallProcesses(FaultCase):
@@ -61,6 +62,25 @@ class SmallProcesses(FaultCase):
             self.assertEqual(len(self.files(".ptr")) - before, 3 if written else 0)
         info = subprocess.run([SETTINGS.proftrace, "info", "--json", run], capture_output=True, check=True)
         self.assertEqual(len(json.loads(info.stdout)["processes"]), 7)
+
+    def test_a_clock_that_is_set(self):
+        """Who begins later notes it, and a child of fork that did not join the run itself. Else it seemed to be in another time namespace."""
+        if SETTINGS.baseline or not os.path.exists("/proc/self/ns/time"):
+            self.skipTest("nothing to note")
+        self.check(["/bin/true"], modes=("sampled",))
+        run = os.path.realpath(os.path.join(self.root, "latest"))
+        with open(os.path.join(run, "session.bin"), "r+b") as page:
+            page.seek(32)
+            [start_ns] = struct.unpack("<Q", page.read(8))
+            page.seek(32)
+            page.write(struct.pack("<Q", start_ns - 3600 * 10**9))
+        subprocess.run(["/bin/bash", "-c", "(exit 3); :"], env=clean_environment(LD_PRELOAD=SETTINGS.lib, PROFTRACE_SESSION=run), check=True)
+        [file] = self.files(".pts")
+        with open(file, "rb") as small:
+            heads = small.read()
+        [first] = struct.unpack_from("<I", heads, 12)
+        was_set = [struct.unpack_from("<I", heads, at + OPTIONS_AT)[0] >> 8 & 1 for at in range(first, len(heads), HEAD_KIB << 10)]
+        self.assertEqual(was_set, [0, 1, 1])
 
     def test_each_is_read_alone(self):
         trace = self.check(["/bin/true"], modes=("sampled",))

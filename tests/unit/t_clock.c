@@ -111,6 +111,33 @@ static void a_clock_that_is_set_moves_nobody(void **state)
     close_to(files[1].start_ns, 3000000000, 5);
 }
 
+/* The same without such a counter: the processes that began after it noted it. */
+static void a_clock_that_is_set_moves_nobody_by_monotonic(void **state)
+{
+    (void)state;
+    for (int back = 0; back < 2; back++) {
+        struct pt_file_header h[3] = {0};
+        struct pt_clock_file files[3] = {0};
+        for (size_t i = 0; i < 3; i++) {
+            h[i] = tsc_header("boot", i * 3000000000, 0);
+            h[i].clock_source = PT_CLOCK_MONOTONIC;
+            h[i].clock_shift = 0;
+            h[i].clock_base = h[i].clock_first.counter = h[i].clock_first.monotonic_ns;
+            h[i].options = i ? PT_OPTION_CLOCK_SET : 0;
+            if (i)
+                h[i].realtime_ns = back ? h[i].realtime_ns - 3600000000000 : h[i].realtime_ns + 3600000000000;
+            files[i].header = &h[i];
+        }
+        PT_AUTO(pt_str_fini) struct pt_str notes = {0};
+        pt_u64 realtime;
+        pt_clock_map(files, 3, &realtime, &notes);
+        assert_string_equal(pt_str_text(&notes), "");
+        assert_int_equal(realtime, WALL_NS);
+        close_to(files[1].start_ns, 3000000000, 5);
+        close_to(files[2].start_ns, 6000000000, 5);
+    }
+}
+
 static void a_bad_header_moves_only_itself(void **state)
 {
     (void)state;
@@ -152,9 +179,13 @@ static void a_run_of_months_has_its_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_boot_shares_one_line),          cmocka_unit_test(other_machines_join_by_wall_time),
-        cmocka_unit_test(time_namespaces_join_by_wall_time), cmocka_unit_test(a_clock_that_is_set_moves_nobody),
-        cmocka_unit_test(a_bad_header_moves_only_itself),    cmocka_unit_test(a_run_of_months_has_its_length),
+        cmocka_unit_test(one_boot_shares_one_line),
+        cmocka_unit_test(other_machines_join_by_wall_time),
+        cmocka_unit_test(time_namespaces_join_by_wall_time),
+        cmocka_unit_test(a_clock_that_is_set_moves_nobody),
+        cmocka_unit_test(a_clock_that_is_set_moves_nobody_by_monotonic),
+        cmocka_unit_test(a_bad_header_moves_only_itself),
+        cmocka_unit_test(a_run_of_months_has_its_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
