@@ -38,11 +38,11 @@ static void put_table(struct pt_str *out, const struct pt_panel *panel, bool is_
     struct pt_grid grid;
     pt_grid_fill(&grid, panel, PT_STYLE_COMPACT, sanitize_cell, !is_summary);
     for (pt_u32 i = 0; i < grid.n_columns; i++)
-        pt_str_printf(out, "| %s ", grid.columns[i]->label);
+        pt_str_printf(out, "| %s ", pt_str_text(&grid.headings[i]));
     pt_str_add(out, "|\n");
     for (pt_u32 i = 0; i < grid.n_columns; i++) {
         pt_str_char(out, '|');
-        for (pt_u32 dashes = pt_text_width(grid.columns[i]->label) + 2; dashes; dashes--)
+        for (pt_u32 dashes = pt_text_width(pt_str_text(&grid.headings[i])) + 2; dashes; dashes--)
             pt_str_char(out, '-');
     }
     pt_str_add(out, "|\n");

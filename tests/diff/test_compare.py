@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -147,6 +148,22 @@ class Compare(unittest.TestCase):
             best, worst = ("low", "high") if better == "less" else ("high", "low")
             self.assertEqual(set(names) - rows.get(best, set()), set())
             self.assertEqual(set(names) & rows.get(worst, set()), set())
+
+    def test_a_metrics_name_is_text_everywhere(self):
+        """It is somebody's, as names of stages are; of a table's heading it coloured the terminal, and mentioned people in a pull request."""
+        name = "\x1b[31mf1|x@all<b>\x9b"
+        run = self.changed("hostile", "small")
+        report = json.loads((run / "report.json").read_text(encoding="utf-8"))
+        report["quality_metrics"] = {name: 1}
+        (run / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        said = {form: self.ask("compare", f"hostile={run}", self.runs()[0], "--format", form, "--quality", name) for form in ("text", "md", "html")}
+        for text in said.values():
+            self.assertNotRegex(text, "[\x1b\x9b]")
+        heading = next(line for line in said["md"].splitlines() if line.startswith("| Run"))
+        self.assertRegex(heading, r"f1\\\|x.*all\\<b\\>")
+        self.assertNotIn("<b>", said["html"])
+        heading, row = re.search(r"(Run .*)\n(hostile .*)", said["text"]).groups()
+        self.assertEqual(heading.index("Front"), row.index("yes"), said["text"])
 
     def test_what_was_killed_needs_no_merit_for_its_memory(self):
         """It had the least memory, and was alone on the front. What it had is told all the same."""

@@ -52,8 +52,10 @@ void pt_grid_fill(struct pt_grid *grid, const struct pt_panel *panel, enum pt_sh
     grid->rows_left_out = table->rows_left_out + (table->n_rows - grid->n_rows);
     take_columns(grid, panel, leave_out_empty);
     grid->cells = pt_calloc(grid->n_rows * grid->n_columns, sizeof *grid->cells);
-    for (pt_u32 i = 0; i < grid->n_columns; i++)
-        grid->width[i] = pt_text_width(grid->columns[i]->label);
+    for (pt_u32 i = 0; i < grid->n_columns; i++) {
+        sanitize(&grid->headings[i], grid->columns[i]->label);
+        grid->width[i] = pt_text_width(pt_str_text(&grid->headings[i]));
+    }
     struct pt_str *text = grid->cells;
     for (size_t row = 0; row < grid->n_rows; row++) {
         for (pt_u32 i = 0; i < grid->n_columns; i++, text++) {
@@ -67,6 +69,8 @@ void pt_grid_fill(struct pt_grid *grid, const struct pt_panel *panel, enum pt_sh
 
 void pt_grid_fini(struct pt_grid *grid)
 {
+    for (pt_u32 i = 0; i < grid->n_columns; i++)
+        pt_str_fini(&grid->headings[i]);
     for (size_t i = 0; i < grid->n_rows * grid->n_columns; i++)
         pt_str_fini(&grid->cells[i]);
     free(grid->cells);

@@ -10,7 +10,8 @@
 struct pt_grid {
     const struct pt_table *table;
     const struct pt_column *columns[PT_MAX_COLUMNS];
-    pt_u32 width[PT_MAX_COLUMNS]; /* in characters, heading included */
+    struct pt_str headings[PT_MAX_COLUMNS]; /* sanitised: a quality metric's key is the user's */
+    pt_u32 width[PT_MAX_COLUMNS];           /* in characters, heading included */
     pt_u32 n_columns;
     const struct pt_column *left_out[PT_MAX_COLUMNS]; /* columns without anything in any row */
     pt_u32 n_left_out;

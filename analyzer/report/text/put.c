@@ -221,7 +221,8 @@ void pt_text_table(const struct pt_text_out *t, const struct pt_panel *panel, co
     pt_str_add(t->out, indent);
     for (pt_u32 i = 0; i < n; i++) {
         pt_text_spaces(t, i ? GAP : 0);
-        put_cell(t, grid.columns[i]->label, grid.width[i], pt_show_is_number(grid.columns[i]->show), i + 1 == n);
+        put_cell(t, pt_str_text(&grid.headings[i]), grid.width[i], pt_show_is_number(grid.columns[i]->show),
+                 i + 1 == n);
     }
     /* Rows need not add up without what did not fit. */
     pt_str_add(t->out, n < grid.n_columns && total_width(&grid, n) + sizeof sign <= room + 1 ? sign : "");
