@@ -290,6 +290,10 @@ static void check_patience(struct client *client, pt_u64 now_ns)
     if (client->state == READING && client->n_head) {
         send_status(client, 408);
     } else if (client->state == MAKING) {
+        fprintf(stderr,
+                "proftrace: a page that takes more than %d s to make is not served; write it with `proftrace report "
+                "-o` or `proftrace export`\n",
+                (int)(PAGE_PATIENCE_NS / 1000000000));
         kill(client->pid, SIGKILL);
         waitpid(client->pid, NULL, 0);
         client->pid = 0;
@@ -305,6 +309,12 @@ static struct pollfd wanted_of(const struct client *client)
         return (struct pollfd){.fd = -1};
     return (struct pollfd){.fd = client->state == MAKING ? client->pipe_fd : client->fd,
                            .events = client->state == SENDING ? POLLOUT : POLLIN};
+}
+
+/* Nobody waits for the page any more; one that was asked for again and again would be made each time. */
+static bool has_gone(const struct pollfd *client)
+{
+    return client->revents & (POLLRDHUP | POLLHUP | POLLERR);
 }
 
 static void step_client(const struct pt_server *server, struct client *client)
@@ -329,14 +339,18 @@ static void step_client(const struct pt_server *server, struct client *client)
 
 static void step(const struct pt_server *server, struct client *clients, const sigset_t *unblocked)
 {
-    struct pollfd fds[1 + MOST_CLIENTS] = {{.fd = server->fd, .events = POLLIN}};
+    struct pollfd fds[1 + 2 * MOST_CLIENTS] = {{.fd = server->fd, .events = POLLIN}}, *ends = fds + 1 + MOST_CLIENTS;
     const struct timespec second = {1, 0};
-    for (int i = 0; i < MOST_CLIENTS; i++)
+    for (int i = 0; i < MOST_CLIENTS; i++) {
         fds[i + 1] = wanted_of(&clients[i]);
-    if (ppoll(fds, 1 + MOST_CLIENTS, &second, unblocked) < 0)
+        ends[i] = (struct pollfd){.fd = clients[i].state == MAKING ? clients[i].fd : -1, .events = POLLRDHUP};
+    }
+    if (ppoll(fds, 1 + 2 * MOST_CLIENTS, &second, unblocked) < 0)
         return;
     for (int i = 0; i < MOST_CLIENTS; i++) {
-        if (fds[i + 1].revents)
+        if (has_gone(&ends[i]))
+            close_client(&clients[i]);
+        else if (fds[i + 1].revents)
             step_client(server, &clients[i]);
         check_patience(&clients[i], pt_monotonic_ns());
     }

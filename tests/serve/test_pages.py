@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import socket
@@ -343,6 +344,38 @@ server.terminate()
         for _ in range(5):
             self.raw(f"GET /runs/many?token={self.token} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n".encode(), wait=False).close()
         self.page("/runs/few")
+
+    def stop_what_makes_a_page(self, client):
+        """So that the page is never made. False = it was faster."""
+        children = pathlib.Path(f"/proc/{self.server.pid}/task/{self.server.pid}/children")
+        while not select.select([client], [], [], 0)[0]:
+            for pid in children.read_text(encoding="ascii").split():
+                process = pathlib.Path("/proc") / pid
+                if b"\0report\0" in (process / "cmdline").read_bytes():  # until then the server waits for it to begin
+                    os.kill(int(pid), signal.SIGSTOP)
+                    while (state := (process / "stat").read_text(encoding="ascii").rpartition(") ")[2][0]) not in "TZ":
+                        pass
+                    return state == "T"
+        return False
+
+    def test_nobody_makes_a_page_that_nobody_waits_for(self):
+        children = pathlib.Path(f"/proc/{self.server.pid}/task/{self.server.pid}/children")
+        if not children.exists():
+            self.skipTest("this kernel does not tell a process's children (CONFIG_PROC_CHILDREN)")
+        for _ in range(20):
+            with self.raw(f"GET /runs/many?token={self.token} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n".encode(), wait=False) as client:
+                try:
+                    is_stopped = self.stop_what_makes_a_page(client)
+                except (FileNotFoundError, ProcessLookupError):
+                    is_stopped = False
+            if is_stopped:
+                break
+        self.assertTrue(is_stopped)
+        for _ in range(100):
+            if not children.read_text(encoding="ascii"):
+                break
+            time.sleep(0.05)
+        self.assertEqual(children.read_text(encoding="ascii"), "")
 
 
 class Command(ServeCase):
