@@ -314,7 +314,7 @@ class Top(LauncherCase):
 
     # ---- a terminal ----
 
-    def on_terminal(self, *options, rows=12, columns=90):
+    def on_terminal(self, *options, rows=12, columns=90, run="run"):
         """(pid, terminal, how it was before): `top` with a terminal of its own, of which this is the other end."""
         gate, opener = os.pipe()
         pid, terminal = pty.fork()
@@ -323,7 +323,7 @@ class Top(LauncherCase):
             os.close(opener)
             os.read(gate, 1)  # until the terminal is as it should be, and was looked at
             os.chdir(self.folder)
-            os.execve(PROFTRACE, [PROFTRACE, "top", "run", "-i", "200ms", *options], clean_environment(TERM="xterm"))
+            os.execve(PROFTRACE, [PROFTRACE, "top", run, "-i", "200ms", *options], clean_environment(TERM="xterm"))
         self.addCleanup(os.close, terminal)
         self.resize(terminal, rows, columns)
         before = termios.tcgetattr(terminal)
@@ -396,6 +396,24 @@ class Top(LauncherCase):
         os.write(terminal, b"h")
         self.read_until(terminal, rb"100 % is one thread")
         self.assertFalse(termios.tcgetattr(terminal)[3] & termios.ICANON)
+        os.write(terminal, b"q")
+        self.assertEqual(self.end_of(pid, terminal, before), 0)
+
+    def test_no_line_is_wider_than_the_screen(self):
+        """It would take two lines, and the first one would scroll away; and what erases behind a full line erases its last character."""
+        self.start(WAITS)
+        name = "a_name_of_forty_characters_for_this_run_"
+        os.rename(os.path.join(self.folder, "run"), os.path.join(self.folder, name))
+        pid, terminal, before = self.on_terminal(rows=24, columns=80, run=name)
+        self.read_until(terminal, rb"q quit")
+        os.write(terminal, b"p")
+        page = self.read_until(terminal, rb"paused(?s:.*)\x1b\[24;1Hq quit").split(b"\x1b[H")[-1]
+        os.write(terminal, b"h")
+        help_page = self.read_until(terminal, rb"Locks and Sleep(?s:.*)\x1b\[24;1Hq quit").split(b"\x1b[H")[-1]
+        for line in (page + help_page).split(b"\r\n"):
+            text = line.partition(b"\x1b[24;1H")[0]
+            self.assertNotRegex(text, rb"[^\x1b].*\x1b\[K$")
+            self.assertLessEqual(len(re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", text)), 80, text)
         os.write(terminal, b"q")
         self.assertEqual(self.end_of(pid, terminal, before), 0)
 

@@ -186,8 +186,10 @@ int pt_screen_show(const struct pt_screen *screen, const struct pt_str *text, co
     pt_str_add(&out, "\033[H");
     for (const char *at = pt_str_text(text); *at && left; left--) {
         const size_t n = strcspn(at, "\n");
+        /* Before the text: behind one as wide as the screen the cursor is still on its last character. */
+        pt_str_add(&out, "\033[K");
         pt_str_bytes(&out, at, n);
-        pt_str_add(&out, "\033[K\n");
+        pt_str_char(&out, '\n');
         at += n + (at[n] == '\n');
     }
     pt_str_add(&out, "\033[J");

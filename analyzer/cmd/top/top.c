@@ -112,17 +112,29 @@ static int print_json(const struct top *top, struct pt_error *err)
 
 static const char keys[] = "q quit  p pause  s sort  t processes, stages, ranks  space now  h help";
 static const char help[] =
-    "\n"
-    "CPU, Data, Read, Write, Locks and Sleep are shares of the last seconds; 100 % is one thread all the\n"
-    "time. Data is waiting for a loader's batch. Calls count when they end. The others count from the\n"
-    "start. GPU is the launcher's last sample, of all GPUs.\n"
-    "\n"
-    "  q      quit\n"
-    "  p      pause: look no more until p again\n"
-    "  s      sort by start, CPU, memory, reads and writes\n"
-    "  t      a row for each process, stage or rank\n"
-    "  space  look now\n"
-    "  h      this, and back\n";
+    "CPU, Data, Read, Write, Locks and Sleep are shares of the last seconds; 100 % is one thread all the time. Data is "
+    "waiting for a loader's batch. Calls count when they end. The others count from the start. GPU is the launcher's "
+    "last sample, of all GPUs.";
+static const char *const help_on_keys[][2] = {
+    {"q", "quit"},
+    {"p", "pause: look no more until p again"},
+    {"s", "sort by start, CPU, memory, reads and writes"},
+    {"t", "a row for each process, stage or rank"},
+    {"space", "look now"},
+    {"h", "this, and back"},
+};
+
+static void put_help(const struct pt_text_out *people)
+{
+    pt_str_char(people->out, '\n');
+    pt_text_fitted(people, help, 0);
+    pt_str_add(people->out, "\n\n");
+    for (size_t i = 0; i < sizeof help_on_keys / sizeof *help_on_keys; i++) {
+        pt_str_printf(people->out, "  %-7s", help_on_keys[i][0]);
+        pt_text_fitted(people, help_on_keys[i][1], 9);
+        pt_str_char(people->out, '\n');
+    }
+}
 
 static void put_page(const struct top *top, struct pt_str *text)
 {
@@ -130,15 +142,21 @@ static void put_page(const struct top *top, struct pt_str *text)
     const struct pt_render_options how = pt_medium_of(NULL);
     const struct pt_text_out people = {&how, text};
     PT_AUTO(pt_doc_freep) struct pt_doc *doc = pt_doc_new();
-    pt_text_clean(text, session->name);
-    pt_str_printf(text, ": %.0f s, %u of %u processes run", (double)session->duration_ns / 1e9, top->now.n_running,
+    PT_AUTO(pt_str_fini) struct pt_str first = {0};
+    pt_text_clean(&first, session->name);
+    pt_str_printf(&first, ": %.0f s, %u of %u processes run", (double)session->duration_ns / 1e9, top->now.n_running,
                   session->n_processes);
     if (top->screen.is_open)
-        pt_str_printf(text, "; the last %.1f s, by %s%s", window_s(top), pt_top_sort_names[top->view.sort],
+        pt_str_printf(&first, "; the last %.1f s, by %s%s", window_s(top), pt_top_sort_names[top->view.sort],
                       top->is_paused ? "; paused" : "");
+    /* A line that is wider than the screen takes two, and the first of all scrolls away. */
+    if (top->screen.is_open)
+        pt_text_fitted(&people, pt_str_text(&first), 0);
+    else
+        pt_text_put(&people, pt_str_text(&first));
     pt_str_char(text, '\n');
     if (top->has_help)
-        pt_str_add(text, help);
+        put_help(&people);
     else
         pt_text_panel(&people, pt_top_panel(doc, &top->before, &top->now, &top->phases, &top->view), NULL);
 }
