@@ -164,6 +164,28 @@ class Otlp(ExportCase):
                 parents = {span["name"]: spans[span["parentSpanId"]]["name"] for span in spans.values() if "parentSpanId" in span}
                 self.assertEqual(parents["a102"], above)
 
+    def test_parents_of_ranges_are_there(self):
+        """What is left out, by a window or as too short, after something below it was opened."""
+        folder = tempfile.mkdtemp(dir=self.folder)
+        story = os.path.join(folder, "story.pt.txt")
+        events = ((1.0, "epoch number=1"), (1.1, "step number=1"), (1.2, 'range_begin name="stays"'), (1.3, 'range_begin name="outer"'), (1.4, 'range_open name="left" id=1'),
+                  (1.45, 'range_open name="closed" id=2'), (1.5, "range_end"), (1.7, "step number=2"), (1.8, "epoch number=2"), (2.0, "step number=3"), (6.0, "range_close id=2"),
+                  (7.0, "range_end"), (8.0, "step number=4"))
+        with open(story, "w", encoding="utf-8") as file:
+            file.write(f"proftrace-text 1 start_realtime_ns={START_NS}\n"
+                       "process 100 ppid=1 uid=1000 trace_id=0x64 start=0.0 end=9.0 state=exited exit_status=0 "
+                       'boot="b" host="h" stage="s" comm="a" exe="/usr/bin/a" argc=1 argv=["a"]\nthread 100/100 slot=0 life=1 start=0.0\n')
+            file.writelines(f"{at:.9f} 100/100 {event}\n" for at, event in events)
+        self.traced("assemble", story, "-o", folder)
+        for options, above in (((), {"stays": "step", "outer": "stays", "left": "outer", "closed": "outer"}), (("--from", "1.6s"), {"stays": "step", "left": "stays", "closed": "stays"}),
+                               (("--from", "3s"), {"stays": "a", "left": "stays", "closed": "stays"}), (("--min-dur", "650ms"), {"stays": "epoch", "left": "stays", "closed": "stays"}),
+                               (("--min-dur", "7s"), {"left": "a"})):
+            exported = self.traced("export", "--to", "otlp", *options, "-o", "-", folder).stdout.decode()
+            spans = {span["spanId"]: span for line in exported.splitlines() for span in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]}
+            with self.subTest(options=options):
+                parents = {span["name"]: spans[span["parentSpanId"]]["name"] for span in spans.values() if "parentSpanId" in span}
+                self.assertEqual({name: parent for name, parent in parents.items() if name in ("stays", "outer", "left", "closed")}, above)
+
     def test_filters(self):
         path, _ = self.export("otlp", "--min-dur", "1s")
         with open(path, encoding="utf-8") as file:

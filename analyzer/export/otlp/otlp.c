@@ -102,6 +102,20 @@ static struct open_span opened(struct export *export, const struct pt_event *eve
                               .start_ns = event->start_ns};
 }
 
+/* What is still open below a span that is not put belongs to the next one above it: nobody finds an id that no span
+ * has.
+ */
+static void leave_out(struct export *export, const struct pt_thread *thread, const struct open_span *gone)
+{
+    struct thread_spans *spans = pt_map_pointer(&export->threads, (uintptr_t)thread);
+    for (pt_u32 i = 0; spans && i < spans->depth && i < MAX_DEPTH; i++)
+        if (spans->open[i].parent == gone->id)
+            spans->open[i].parent = gone->parent;
+    for (size_t i = 0; i < export->overlapping.n; i++)
+        if (export->overlapping.items[i].span.parent == gone->id)
+            export->overlapping.items[i].span.parent = gone->parent;
+}
+
 static void put_ended(struct export *export, const struct pt_thread *thread, struct open_span *open, pt_i64 end_ns,
                       bool is_guessed)
 {
@@ -116,8 +130,8 @@ static void put_ended(struct export *export, const struct pt_thread *thread, str
         .texts = {open->detail},
         .number_keys = {"process.pid", "thread.id", open->number >= 0 ? "proftrace.number" : NULL},
         .numbers = {thread->process->pid, thread->tid, open->number}};
-    if (open->id && end_ns - open->start_ns >= export->filter->min_duration_ns)
-        put(export, &span);
+    if (open->id && (end_ns - open->start_ns < export->filter->min_duration_ns || !put(export, &span)))
+        leave_out(export, thread, open);
     open->id = 0;
 }
 
@@ -244,16 +258,18 @@ static void take_event(struct export *export, const struct pt_event *event)
 
 static void end_threads(struct export *export)
 {
+    for (size_t i = 0; i < export->threads.n; i++) {
+        struct thread_spans *spans = (struct thread_spans *)(uintptr_t) export->threads.entries[i].value;
+        end_open(export, spans, spans->thread->end_ns);
+    }
+    /* After what they lie in: it may be left out. */
     for (size_t i = 0; i < export->overlapping.n; i++) {
         struct overlapping_span *range = &export->overlapping.items[i];
         put_ended(export, range->thread, &range->span, range->thread->process->end_ns, true);
     }
     export->overlapping.n = 0;
-    for (size_t i = 0; i < export->threads.n; i++) {
-        struct thread_spans *spans = (struct thread_spans *)(uintptr_t) export->threads.entries[i].value;
-        end_open(export, spans, spans->thread->end_ns);
-        free(spans);
-    }
+    for (size_t i = 0; i < export->threads.n; i++)
+        free((void *)(uintptr_t) export->threads.entries[i].value);
     pt_map_fini(&export->threads);
     export->threads = (struct pt_map){0};
 }
