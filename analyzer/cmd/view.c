@@ -10,6 +10,7 @@
 
 #include "model/session.h"
 #include "serve/pages.h"
+#include "serve/runs.h"
 #include "serve/server.h"
 #include "util/auto.h"
 #include "util/mem.h"
@@ -34,6 +35,9 @@ static int serve(char *run, int port, struct pt_error *err)
     struct pt_pages pages = {.directory = slash == run ? "/" : run, .kept = &kept};
     struct pt_server server = {.fd = -1, .answer = pt_pages_answer, .context = &pages};
     *slash = 0;
+    PT_AUTO(pt_freep) char *found = pt_runs_path_of(pages.directory, slash + 1);
+    if (!found) /* both addresses would be 404 */
+        return pt_fail_code(err, 3, "%s/%s: no run; a run directory is what `proftrace run` makes", run, slash + 1);
     pages.token = server.token;
     int result = pt_server_make_token(server.token, err);
     if (!result)

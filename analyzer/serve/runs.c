@@ -119,9 +119,9 @@ static int newest_first(const void *a, const void *b)
                                       : strcmp(y->name, x->name);
 }
 
-static bool is_listed(const struct dirent *entry, const char *of_run, struct stat *ret_stat)
+static bool is_there(const char *of_run, struct stat *ret_stat)
 {
-    return entry->d_name[0] != '.' && lstat(of_run, ret_stat) == 0 && S_ISDIR(ret_stat->st_mode) && pt_is_run(of_run);
+    return lstat(of_run, ret_stat) == 0 && S_ISDIR(ret_stat->st_mode) && pt_is_run(of_run);
 }
 
 struct pt_listed_runs pt_runs_list(const char *path, struct pt_kept_heads *kept)
@@ -132,7 +132,7 @@ struct pt_listed_runs pt_runs_list(const char *path, struct pt_kept_heads *kept)
     while (directory && (entry = readdir(directory))) {
         PT_AUTO(pt_freep) char *of_run = pt_asprintf("%s/%s", path, entry->d_name);
         struct stat stat;
-        if (!is_listed(entry, of_run, &stat))
+        if (entry->d_name[0] == '.' || !is_there(of_run, &stat))
             continue;
         struct pt_listed_run listed = {.name = pt_strdup(entry->d_name), .duration_ns = NAN, .status = "unknown"};
         listed.start_ns = (pt_u64)stat.st_mtim.tv_sec * 1000000000 + (pt_u64)stat.st_mtim.tv_nsec;
@@ -154,7 +154,7 @@ char *pt_runs_path_of(const char *path, const char *name)
     char *found = NULL;
     while (directory && !found && (entry = readdir(directory))) {
         PT_AUTO(pt_freep) char *of_run = strcmp(entry->d_name, name) ? NULL : pt_asprintf("%s/%s", path, entry->d_name);
-        if (of_run && is_listed(entry, of_run, &stat))
+        if (of_run && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && is_there(of_run, &stat))
             found = pt_strdup(of_run);
     }
     if (directory)

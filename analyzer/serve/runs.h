@@ -28,12 +28,12 @@ struct pt_listed_runs {
 
 /* Has run.json or trace files. */
 bool pt_is_run(const char *path);
-/* Directories with run.json or trace files; links are not followed. What was kept of the list before is not read again.
- */
+/* Directories with run.json or trace files, without hidden ones; links are not followed. What was kept of the list
+ * before is not read again. */
 struct pt_listed_runs pt_runs_list(const char *directory, struct pt_kept_heads *kept);
 void pt_runs_free(struct pt_listed_runs *runs);
-/* The path of one of them, to be freed; NULL = there is none of that name. The name may come from anybody: no path that
- * it makes is opened. */
+/* The path of one of them, or of a hidden one, to be freed; NULL = there is none of that name. The name may come from
+ * anybody: no path that it makes is opened. */
 char *pt_runs_path_of(const char *directory, const char *name);
 
 #endif

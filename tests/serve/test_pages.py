@@ -56,14 +56,15 @@ class Pages(ServeCase):
         self.assertRegex(body, rf'(?m)^proftrace_stage_calls\{{[^}}]*call="read"[^}}]*\}} {reads}$')
 
     def test_a_timeline(self):
-        wanted = subprocess.run([PROFTRACE, "export", "--to", "perfetto", "-o", "-", self.runs / "few"], capture_output=True, check=True, env=environment()).stdout
-        for address in "/timelines/few", None:
+        shutil.copytree(self.runs / "few", self.runs / ".hidden")
+        self.addCleanup(shutil.rmtree, self.runs / ".hidden")
+        for address, name in ("/timelines/few", "few"), (None, "few"), (None, ".hidden"):
             if not address:  # `view` is the same for one run
-                shown = subprocess.Popen([PROFTRACE, "view", self.runs / "few"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment())
+                shown = subprocess.Popen([PROFTRACE, "view", self.runs / name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment())
                 self.addCleanup(shown.wait)
                 self.addCleanup(shown.terminate)
                 self.addCleanup(shown.stdout.close)
-                report, timeline = (re.search(r"http://127\.0\.0\.1:(\d+)(/\S+/few)\?token=([0-9a-f]{32})", shown.stdout.readline()).groups() for _ in range(2))
+                report, timeline = (re.search(rf"http://127\.0\.0\.1:(\d+)(/\S+/{name})\?token=([0-9a-f]{{32}})", shown.stdout.readline()).groups() for _ in range(2))
                 self.port, self.token, address = int(timeline[0]), timeline[2], timeline[1]
                 self.assertIn("<title>", self.page(report[1]))
                 self.assertEqual(self.ask(address, token=False)[0], 403)
@@ -71,9 +72,13 @@ class Pages(ServeCase):
             connection.request("GET", f"{address}?token={self.token}")
             answer = connection.getresponse()
             self.assertEqual((answer.status, answer.getheader("Content-Type")), (200, "application/octet-stream"))
+            wanted = subprocess.run([PROFTRACE, "export", "--to", "perfetto", "-o", "-", self.runs / name], capture_output=True, check=True, env=environment()).stdout
             self.assertEqual(answer.read(), wanted)
             connection.close()
-        self.assertEqual(subprocess.run([PROFTRACE, "view", "/nonexistent"], capture_output=True, check=False, env=environment()).returncode, 3)
+        for no_run in "/nonexistent", self.runs, self.runs / "few/run.json", "/":
+            done = subprocess.run([PROFTRACE, "view", no_run], capture_output=True, text=True, check=False, timeout=20, env=environment())
+            self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+            self.assertIn("a run directory is what `proftrace run` makes", done.stderr)
 
     def test_where_runs_lie(self):
         for name in "PROFTRACE_DIR", "PROFILE_OUTPUT_DIR":
