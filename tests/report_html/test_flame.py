@@ -111,6 +111,15 @@ class Flame(PageCase):
         other = self.drawn(self.bare("shuffled", stacks))["train: CPU flame graph"]
         self.assertEqual([f[:2] + (f[3],) for f in frames], [f[:2] + (f[3],) for f in other], "the order of samples is seen")
 
+    def test_what_is_drawn_or_too_deep_is_not_too_small(self):
+        """Of a chain all functions are in one row; and time in calls too deep is told by itself."""
+        chain = [f"d{d}" for d in range(60)]
+        stairs = [(0, ["deep", *(f"s{d}" for d in range(n))], 100) for n in range(1, 40)]  # each is where some time is spent: none is a part of a chain
+        for name, stacks, told in (("chain", [(0, chain, 100)], ""), ("stairs", stairs, "too deep"), ("both", [*stairs, (0, ["deep", "s0", "small"], 1)], "1 place was too small")):
+            text, _ = self.page(self.bare(name, stacks))
+            self.assertEqual(re.findall(r"[\d,]+ places? w\w+ too small", text), ["1 place was too small"] if name == "both" else [], name)
+            self.assertIn(told, text)
+
     def test_hostile_names_are_text(self):
         names = [name.replace("/", "\u2215") for name in (*page_case.HOSTILE, "\udcff\udc80")] + ["x" * 3000, "\u4e2d\u6587" * 40]
         stacks = [(i, ["a" + name, name, "[kernel]"], 20) for i, name in enumerate(names)]

@@ -26,6 +26,7 @@ struct spot {
     pt_u32 threads;                       /* of a group of threads */
     double total_s, self_s;
     pt_u64 samples;
+    bool is_too_deep;
 };
 
 struct flame {
@@ -43,7 +44,7 @@ struct flame {
     pt_u32 depth; /* of the tree without the folding of chains */
     bool folds_chains;
     double deeper_s;
-    pt_u32 shown;
+    pt_u32 shown; /* in the rows: of a chain all its places */
 };
 
 /* ---- growing the tree ---- */
@@ -271,7 +272,7 @@ static void add_row(struct flame *f, struct pt_table *table, pt_u32 spot, pt_u32
                    .self_s = end->self_s,
                    .samples = top->samples,
                });
-    f->shown++;
+    f->shown += frames;
 }
 
 static void add_rows(struct flame *f, struct pt_table *table, pt_u32 spot, pt_u32 depth)
@@ -280,6 +281,7 @@ static void add_rows(struct flame *f, struct pt_table *table, pt_u32 spot, pt_u3
     pt_u32 frames;
     if (depth >= MOST_DEPTH) {
         f->deeper_s += f->spots.items[spot].total_s;
+        f->spots.items[spot].is_too_deep = true;
         return;
     }
     const pt_u32 last = chain_end(f, spot, &frames);
@@ -289,13 +291,26 @@ static void add_rows(struct flame *f, struct pt_table *table, pt_u32 spot, pt_u3
         add_rows(f, table, children[i].spot, depth + 1);
 }
 
+/* With all that they call, of whatever size: their time is told by itself. */
+static pt_u32 count_too_deep(struct flame *f)
+{
+    pt_u32 n = 0;
+    for (size_t i = 0; i < f->spots.n; i++) { /* callers come first */
+        struct spot *spot = &f->spots.items[i];
+        spot->is_too_deep |= f->spots.items[spot->parent].is_too_deep;
+        n += spot->is_too_deep;
+    }
+    return n;
+}
+
 static void add_table(struct flame *f, struct pt_scope scope)
 {
     struct pt_table *table = pt_metrics_add_table(f->metrics, scope, &by_frame);
     choose(f);
     f->folds_chains = depth_of(f) >= MOST_DEPTH;
     add_rows(f, table, 0, 0);
-    table->rows_left_out = f->spots.n > f->shown ? f->spots.n - f->shown : 0;
+    const size_t told = (size_t)f->shown + count_too_deep(f);
+    table->rows_left_out = f->spots.n > told ? f->spots.n - told : 0;
     pt_metrics_set(f->metrics, scope, "cpu.flame.deeper_s", pt_real(f->deeper_s));
 }
 
