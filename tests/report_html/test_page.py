@@ -185,13 +185,15 @@ class Page(PageCase):
 class Charts(PageCase):
     """The charts as files, and what they keep of the samples."""
 
-    def charts(self, record=None):
+    def page_of(self, record=None):
         folder = self.pipeline(self.id())
         if record:
             with open(os.path.join(folder, "run.json"), "w", encoding="utf-8") as file:
                 json.dump(record, file)
-        text, _ = self.page(folder)
-        page = xml.dom.minidom.parseString(text.encode())
+        return self.page(folder)[0]
+
+    def charts(self, record=None):
+        page = xml.dom.minidom.parseString(self.page_of(record).encode())
         found = {}
         for figure in page.getElementsByTagName("figure"):
             title = figure.getElementsByTagName("b")[0].firstChild.data
@@ -209,6 +211,20 @@ class Charts(PageCase):
             for path in paths:
                 self.assertEqual(path.count("M"), 7, name)
                 self.assertNotIn("nan", path)
+
+    def test_the_last_sample_is_found(self):
+        """Of a stage that still runs it lies at the right edge, and a pointer there found no sample, or an older one."""
+        record = page_case.story.run_record(True)
+        stage = record["stages"][4]
+        for values in stage["samples"].values():
+            del values[10:]
+        stage["samples"]["cpu_percent"] = [10] * 9 + [777]
+        stage["start_ns"] = stage["duration_ns"] = stage["status"] = stage["exit"] = None
+        record.update(stages=[stage], duration_ns=None)
+        text = self.page_of(record)
+        found = re.findall(r"<title>[^<]* to 5 s\n([^<]*)", text)
+        self.assertEqual(found[0], "used 7.77 cores")
+        self.assertNotIn("no sample", found)
 
     def test_no_value_is_no_zero(self):
         record = page_case.story.run_record(True)

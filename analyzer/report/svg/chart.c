@@ -199,7 +199,8 @@ static void put_peak(const struct drawing *d)
 
 /* ---- what a pointer finds ---- */
 
-static void put_slice_text(const struct drawing *d, double from_s, double to_s)
+/* A slice is without its end; the last sample of what still runs is the end of the last one. */
+static void put_slice_text(const struct drawing *d, double from_s, double to_s, bool is_last)
 {
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     const struct pt_chart_band *band = pt_chart_band_at(d->chart, (from_s + to_s) / 2);
@@ -211,7 +212,7 @@ static void put_slice_text(const struct drawing *d, double from_s, double to_s)
     const size_t before = text.n;
     for (pt_u32 i = 0; i < d->chart->n_series; i++) {
         const struct pt_chart_series *series = &d->chart->series[i];
-        const pt_u32 peak = pt_chart_peak(series, from_s, to_s);
+        const pt_u32 peak = pt_chart_peak(series, from_s, is_last ? INFINITY : to_s);
         if (peak == series->n)
             continue;
         pt_str_printf(&text, "\n%s ", series->label);
@@ -241,7 +242,7 @@ static void put_slices(const struct drawing *d)
         put_x(d, "x", i * width_s);
         put_x(d, "width", width_s);
         pt_str_printf(d->out, " y=\"%d\" height=\"%d\"><title>", d->top, PLOT_HEIGHT);
-        put_slice_text(d, i * width_s, (i + 1) * width_s);
+        put_slice_text(d, i * width_s, (i + 1) * width_s, i + 1 == n);
         pt_str_add(d->out, "</title></rect>");
     }
 }
