@@ -51,7 +51,7 @@ class Strict(HTMLParser):
 
 
 class Page(PageCase):
-    def judge(self, text, folder):
+    def judge(self, text, folder, most_bytes=1 << 20):
         xml.dom.minidom.parseString(text.encode("utf-8"))  # strict: every element closed, every character legal
         page = Strict()
         page.feed(text)
@@ -66,7 +66,7 @@ class Page(PageCase):
         self.assertTrue(text.startswith("<!DOCTYPE html>\n<html lang=\"en\">"))
         self.assertNotIn("<script", text.lower())
         self.assertIsNone(re.search(r"url\((?!#)|@import|(src|href|action)=\"(?!#)", text.lower().split("</style>")[0]))
-        self.assertLess(len(text), 1 << 20)
+        self.assertLess(len(text), most_bytes)
         for character in "".join(page.texts):
             self.assertFalse(character != "\n" and (ord(character) < 32 or ord(character) in range(0x202a, 0x202f)), folder)
         return page
@@ -92,6 +92,21 @@ class Page(PageCase):
         self.assertIn("Locks: 3.00 s, 50 % of the thread", folded)
         text, _ = self.page(self.golden("one_long_sync"))
         self.assertNotIn("Each thread", text)
+
+    def test_links_of_very_many_findings_and_stages(self):
+        """A page has the first of them: no number, and no name, leads to one that it does not have."""
+        lines = ["proftrace-text 1 start_realtime_ns=1705320000000000000"]
+        for i in range(230):
+            pid = 100 + i
+            lines += [f'process {pid} ppid=1 uid=1000 trace_id={pid:#x} start=0.0 end={20 + i / 1000:.3f} state=exited exit_status=0 '
+                      f'cpu_ns=1000000 boot="b" host="h" stage="stage{i}" comm="a" exe="/usr/bin/a" argc=1 argv=["a"]',
+                      f"thread {pid}/{pid} slot=0 life=1 start=0.0", *(f'{2 * j}.000000000 +1.900000000 {pid}/{pid} io_sync fd=5 result=0 path="/srv/f{i}"' for j in range(1, 10))]
+        text, _ = self.page(self.assemble("very_many", lines))
+        page = self.judge(text, "very_many", 2 << 20)
+        self.assertEqual(sum(name.startswith("finding-") for name in page.ids), 120, "60 findings, and as many observations")
+        self.assertEqual(len(re.findall(r'<span class="no">\d+</span>', text)), 140, "of the stages that are there")
+        self.assertRegex(text, r" in stage2[1-3]\d, confidence")
+        self.assertIn(' in <a href="#stage-199">stage199</a>', text)
 
     def test_commands_are_words_of_a_shell(self):
         text, _ = self.page(self.pipeline("x; touch 'y'"))

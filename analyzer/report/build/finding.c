@@ -49,7 +49,8 @@ static void add_mark(const struct pt_build *b, struct pt_doc_stage *stage, const
         return;
     if (!bar->marks)
         bar->marks = pt_arena_alloc(&b->doc->arena, b->findings->n * sizeof *bar->marks);
-    bar->marks[bar->n_marks++] = (struct pt_bar_mark){finding->number, color};
+    bar->marks[bar->n_marks++] =
+        (struct pt_bar_mark){finding->number, color, b->doc->findings.n < PT_DOC_MOST_FINDINGS_OF_A_PAGE};
 }
 
 static const char *text_in(const struct pt_table *table, const struct pt_value *row, const char *key)

@@ -41,10 +41,14 @@ struct pt_bar_part {
     pt_u32 color; /* number of the part in the time account, from 1 */
 };
 
+/* A page has no more of them: a link to another one would lead nowhere. */
+enum { PT_DOC_MOST_FINDINGS_OF_A_PAGE = 60 };
+
 /* A finding that lies in a part. */
 struct pt_bar_mark {
     pt_u32 number; /* of the finding */
     pt_u32 color;  /* of the part */
+    bool is_on_page;
 };
 
 struct pt_bar {

@@ -12,11 +12,12 @@
 #include "table.h"
 #include "value.h"
 
-enum { MOST_FINDINGS = 60 };
-
-void pt_html_finding_link(struct pt_str *out, const struct pt_doc_finding *finding)
+void pt_html_finding_number(struct pt_str *out, const struct pt_doc_finding *finding, bool is_on_page)
 {
-    pt_str_printf(out, "<a class=\"no\" href=\"#finding-%u\">%u</a>", finding->number, finding->number);
+    if (is_on_page)
+        pt_str_printf(out, "<a class=\"no\" href=\"#finding-%u\">%u</a>", finding->number, finding->number);
+    else
+        pt_str_printf(out, "<span class=\"no\">%u</span>", finding->number);
 }
 
 static void put_gain(struct pt_str *out, const struct pt_finding *of)
@@ -45,7 +46,7 @@ static void put_fact(struct pt_str *out, const char *label, const char *text)
 static void put_bar(struct pt_str *out, const struct pt_doc_finding *finding)
 {
     struct pt_bar bar = finding->stage ? finding->stage->time : (struct pt_bar){0};
-    struct pt_bar_mark mark = {finding->number, (pt_u32)finding->of->part + 1};
+    struct pt_bar_mark mark = {finding->number, (pt_u32)finding->of->part + 1, true};
     const double length_s = pt_cell_number(bar.length);
     bool is_there = false;
     for (pt_u32 i = 0; i < bar.n_parts; i++)
@@ -57,7 +58,25 @@ static void put_bar(struct pt_str *out, const struct pt_doc_finding *finding)
     pt_svg_bar(out, &bar, length_s);
 }
 
-static void put_finding(struct pt_str *out, const struct pt_doc_finding *finding)
+static bool is_on_page(const struct pt_doc *doc, const struct pt_doc_stage *stage)
+{
+    for (size_t i = 0; i < doc->stages.n && i < PT_HTML_MOST_ROWS; i++)
+        if (doc->stages.items[i] == stage)
+            return true;
+    return false;
+}
+
+static void put_stage_link(struct pt_str *out, const struct pt_doc *doc, const struct pt_doc_stage *stage)
+{
+    const bool has_link = is_on_page(doc, stage);
+    pt_str_add(out, " in ");
+    if (has_link)
+        pt_str_printf(out, "<a href=\"#stage-%u\">", stage->index);
+    pt_html_text(out, stage->name);
+    pt_str_add(out, has_link ? "</a>" : "");
+}
+
+static void put_finding(struct pt_str *out, const struct pt_doc *doc, const struct pt_doc_finding *finding)
 {
     const struct pt_finding *of = finding->of;
     pt_str_printf(out, "<article class=\"finding\" id=\"finding-%u\"><h3><span class=\"t1\">%u. ", finding->number,
@@ -67,11 +86,8 @@ static void put_finding(struct pt_str *out, const struct pt_doc_finding *finding
     put_gain(out, of);
     pt_str_add(out, "</h3><p class=\"note\">");
     pt_html_badge(out, pt_severity_name(of->severity));
-    if (finding->stage) {
-        pt_str_printf(out, " in <a href=\"#stage-%u\">", finding->stage->index);
-        pt_html_text(out, finding->stage->name);
-        pt_str_add(out, "</a>");
-    }
+    if (finding->stage)
+        put_stage_link(out, doc, finding->stage);
     pt_str_printf(out, ", confidence %s</p>", pt_confidence_name(of->confidence));
     put_fact(out, "Where", finding->where);
     put_bar(out, finding);
@@ -87,12 +103,12 @@ static void put_finding(struct pt_str *out, const struct pt_doc_finding *finding
     pt_str_add(out, "</article>\n");
 }
 
-static void put_first(struct pt_str *out, const struct pt_doc_finding *findings, size_t n)
+static void put_first(struct pt_str *out, const struct pt_doc *doc, const struct pt_doc_finding *findings, size_t n)
 {
-    for (size_t i = 0; i < n && i < MOST_FINDINGS; i++)
-        put_finding(out, &findings[i]);
-    if (n > MOST_FINDINGS)
-        pt_str_printf(out, "<p class=\"note\">… and %zu more</p>", n - MOST_FINDINGS);
+    for (size_t i = 0; i < n && i < PT_DOC_MOST_FINDINGS_OF_A_PAGE; i++)
+        put_finding(out, doc, &findings[i]);
+    if (n > PT_DOC_MOST_FINDINGS_OF_A_PAGE)
+        pt_str_printf(out, "<p class=\"note\">… and %zu more</p>", n - PT_DOC_MOST_FINDINGS_OF_A_PAGE);
 }
 
 void pt_html_findings(struct pt_str *out, const struct pt_doc *doc)
@@ -105,10 +121,10 @@ void pt_html_findings(struct pt_str *out, const struct pt_doc *doc)
                         "what another finding says more exactly, further down. Gains are upper bounds, what was "
                         "measured and a tenth more; they may overlap. A number below a bar is the finding that lies in "
                         "that part.</p>");
-    put_first(out, doc->findings.items, doc->findings.n);
+    put_first(out, doc, doc->findings.items, doc->findings.n);
     if (doc->observations.n)
         pt_str_add(out, "<h2>Where time goes without a known problem</h2>");
-    put_first(out, doc->observations.items, doc->observations.n);
+    put_first(out, doc, doc->observations.items, doc->observations.n);
     pt_str_add(out, "</section>\n");
 }
 

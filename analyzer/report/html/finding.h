@@ -12,7 +12,7 @@
 void pt_html_findings(struct pt_str *out, const struct pt_doc *doc);
 /* Nothing when no stage failed. */
 void pt_html_failures(struct pt_str *out, const struct pt_doc *doc);
-/* A link to a finding: its number. */
-void pt_html_finding_link(struct pt_str *out, const struct pt_doc_finding *finding);
+/* The number of a finding, which links to it where the page has it. */
+void pt_html_finding_number(struct pt_str *out, const struct pt_doc_finding *finding, bool is_on_page);
 
 #endif

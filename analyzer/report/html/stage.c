@@ -179,7 +179,7 @@ static void put_facts(struct pt_str *out, const struct pt_doc *doc, const struct
     for (size_t i = 0; i < doc->findings.n; i++)
         if (doc->findings.items[i].stage == stage) {
             pt_str_char(out, ' ');
-            pt_html_finding_link(out, &doc->findings.items[i]);
+            pt_html_finding_number(out, &doc->findings.items[i], i < PT_DOC_MOST_FINDINGS_OF_A_PAGE);
         }
     pt_str_add(out, "</p>");
     if (stage->command)

@@ -67,6 +67,15 @@ static void put_description(struct pt_str *out, const struct pt_bar *bar)
     }
 }
 
+static void put_mark(struct pt_str *out, const struct pt_bar_mark *mark, int x)
+{
+    if (mark->is_on_page)
+        pt_str_printf(out, "<a href=\"#finding-%u\">", mark->number);
+    pt_str_printf(out, "<circle cx=\"%d\" cy=\"%d\" r=\"%d\"/><text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%u</text>",
+                  x, HEIGHT + MARK_RADIUS + 2, MARK_RADIUS, x, HEIGHT + MARK_RADIUS + 6, mark->number);
+    pt_str_add(out, mark->is_on_page ? "</a>" : "");
+}
+
 /* Below the middle of its part, next to the others of the same part: a number that links to the finding. */
 static void put_marks(struct pt_str *out, const struct pt_bar *bar, double scale_s)
 {
@@ -81,11 +90,9 @@ static void put_marks(struct pt_str *out, const struct pt_bar *bar, double scale
                 continue;
             pt_str_add(out, "<svg class=\"mk\" overflow=\"visible\" x=\"");
             pt_svg_share(out, start_s + bar->parts[i].seconds / 2, scale_s);
-            pt_str_printf(out,
-                          "\"><a href=\"#finding-%u\"><circle cx=\"%d\" cy=\"%d\" r=\"%d\"/><text x=\"%d\" y=\"%d\" "
-                          "text-anchor=\"middle\">%u</text></a></svg>",
-                          bar->marks[j].number, MARK_RADIUS + beside, HEIGHT + MARK_RADIUS + 2, MARK_RADIUS,
-                          MARK_RADIUS + beside, HEIGHT + MARK_RADIUS + 6, bar->marks[j].number);
+            pt_str_add(out, "\">");
+            put_mark(out, &bar->marks[j], MARK_RADIUS + beside);
+            pt_str_add(out, "</svg>");
             beside += 2 * MARK_RADIUS + 2;
         }
     }
