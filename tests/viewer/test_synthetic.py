@@ -70,6 +70,23 @@ class Synthetic(ViewerCase):
         self.assertEqual(arrows, [["fork", "python3 train.py", "1200"], ["exec", "python3 train.py", "5100"],
                                   ["spawn", "python3 train.py", "20300"], ["exec", "python3 train.py", "40100"]])
 
+    def test_arrows_to_very_many_children(self):
+        """Of which no event says who made them: in Perfetto's format a slice has room for 512 arrows, and those beyond were counted as if they were there."""
+        folder, story = self.folder / "children", self.folder / "children.pt.txt"
+        children = [(pid, f" parent_trace_id=0x64 start={pid / 1000:.3f} end={pid / 1000 + .001:.3f}") for pid in range(200, 800)]
+        with open(story, "w", encoding="utf-8") as file:
+            file.write("proftrace-text 1 start_realtime_ns=1705320000000000000\n")
+            for pid, life in ((100, " start=0.0 end=9.0"), *children):
+                file.write(f'process {pid} ppid=100 uid=1000 trace_id={pid:#x}{life} state=exited exit_status=0 boot="b" host="h" stage="s" comm="a" exe="/usr/bin/a" argc=1 argv=["a"]\n')
+                file.write(f"thread {pid}/{pid} slot=0 life=1 start={life.split('start=')[1].split()[0]}\n")
+        subprocess.run([BUILD / "proftrace", "assemble", story, "-o", folder], check=True)
+        for form, wanted in (("perfetto", (512, 88)), ("chrome", (600, 0))):
+            trace = self.folder / f"children.{form}"
+            ran = subprocess.run([BUILD / "proftrace", "export", "--to", form, "--json", "-o", trace, folder], capture_output=True, check=True)
+            written = json.loads(ran.stdout)
+            self.assertEqual((written["flows"], written["left_out"]), wanted)
+            self.check_in_perfetto(trace, written)
+
     def test_reused_pids_stay_apart(self):
         trace, _ = self.export("forks")
         pids = self.ask(trace, "select count(distinct pid) from process where pid > 0")[0]

@@ -20,7 +20,6 @@
 #include "packet.h"
 
 #define MAX_ARGS 8
-#define MAX_ARROWS 512 /* of one slice: what a message has room for */
 #define CLOCK_ID_REALTIME 1
 #define CLOCK_ID_BOOTTIME 6 /* the default clock of packets */
 
@@ -190,7 +189,7 @@ static char *put_what(char *at, const struct pt_timeline_slice *slice, const str
         at = pt_proto_fixed64(at, PT_TRACK_EVENT_FLOW, slice->arrow_to);
     if (slice->arrow_from)
         at = pt_proto_fixed64(at, PT_TRACK_EVENT_FLOW, slice->arrow_from);
-    for (pt_u32 i = 0; i < slice->n_arrows_from && i < MAX_ARROWS; i++)
+    for (pt_u32 i = 0; i < slice->n_arrows_from && i < PT_TIMELINE_MOST_ARROWS; i++)
         at = pt_proto_fixed64(at, PT_TRACK_EVENT_FLOW, slice->arrows_from[i]);
     return at;
 }

@@ -260,6 +260,10 @@ static void show_other_children(struct pt_timeline *timeline)
         const pt_i64 at_ns = child->start_ns;
         if (!parent->is_shown || at_ns != child->from_ns || at_ns < parent->from_ns || at_ns >= parent->until_ns)
             continue;
+        if (!timeline->writer->arrow && parent->arrows_from.n >= PT_TIMELINE_MOST_ARROWS) {
+            timeline->summary->left_out++;
+            continue;
+        }
         pt_timeline_show_arrow(timeline, "process", "child", &(struct pt_timeline_place){parent->main_track, at_ns},
                                &(struct pt_timeline_place){child->main_track, at_ns});
         child->arrow_to = ++timeline->n_arrows;

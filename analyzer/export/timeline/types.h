@@ -58,6 +58,9 @@ struct pt_timeline_place {
     pt_i64 at_ns;
 };
 
+/* That begin at one slice: what a message of Perfetto has room for. */
+enum { PT_TIMELINE_MOST_ARROWS = 512 };
+
 struct pt_timeline_slice {
     struct pt_timeline_track *track;
     pt_i64 start_ns, end_ns;      /* an instant: equal */
