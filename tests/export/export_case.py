@@ -17,7 +17,7 @@ BUILD = os.path.abspath(os.environ.get("PROFTRACE_BUILD", "build"))
 PROFTRACE = os.path.join(BUILD, "proftrace")
 STAGE = "=cmd|' /C calc'!A0/é%1"
 # Names that a spreadsheet would run, that end a literal, a line or a statement, and one that is no UTF-8.
-NAMES = ["=1+1", "+cmd", "-2", "@SUM(1)", "it's", "a\nb", "\t=1", "x\n.quit\n", "'); DROP TABLE events; --", '"quoted",', "ends in \\", "\udcff\udcfe", "é", "\x1b[2J", "x;=1+1;y"]
+NAMES = ["=1+1", "+cmd", "-2", "@SUM(1)", "it's", "a\nb", "\t=1", "x\n.quit\n", "'); DROP TABLE events; --", '"quoted",', "ends in \\", "\udcff\udcfe", "é", "\x1b[2J", "\x9b2J", "x;=1+1;y"]
 PROGRAM = f"""
 import os, subprocess, sys
 names = {NAMES!r}

@@ -164,6 +164,20 @@ class Counts(Case):
         self.assertRegex(self.check(self.more, status=1, more=["--format", "github"]), r"^::error title=proftrace check::regression: ")
         self.assertRegex(self.check(self.more, status=1, more=["--format", "md"]), r"^regression: (.*\n)*\| WORSE \|")
 
+    def test_a_verdict_for_github_is_one_line_of_text(self):
+        """A name of the baseline is somebody's, and a log is shown in terminals, too."""
+        self.with_baseline(*self.usual)
+        name = "tr\n::set-env::%0a\x1b[31m\x9b31m"
+        self.file.write_text(json.dumps(self.written()).replace('"train"', json.dumps(name)), encoding="utf-8")
+
+        def worse(report):
+            report["stages"][0]["stage"] = name
+            for call in report["stages"][0]["calls"]:
+                call["calls"] *= 3
+        said = self.check(self.doctored(worse), status=1, more=["--format", "github"])
+        self.assertRegex(said, r"\A::error title=proftrace check::regression: .*tr.*%250a.*\n\Z")
+        self.assertTrue(said.rstrip("\n").isprintable(), said)
+
     def test_cases_for_ci_systems(self):
         self.with_baseline(*self.usual[:3])
         file = self.folder / "check.xml"

@@ -21,11 +21,13 @@ static void put_github(const struct pt_checked *checked, struct pt_str *out)
                   checked->result == PT_CHECK_WORSE       ? "error"
                   : checked->result == PT_CHECK_UNDECIDED ? "warning"
                                                           : "notice");
-    for (const char *at = checked->doc->verdict; *at; at++)
+    PT_AUTO(pt_str_fini) struct pt_str verdict = {0};
+    pt_text_clean(&verdict, checked->doc->verdict);
+    for (const char *at = pt_str_text(&verdict); *at; at++)
         if (*at == '%')
             pt_str_add(out, "%25");
         else
-            pt_str_char(out, (unsigned char)*at < ' ' ? ' ' : *at);
+            pt_str_char(out, *at);
     pt_str_char(out, '\n');
 }
 

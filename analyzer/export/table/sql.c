@@ -29,14 +29,14 @@ static void end_statement(struct sql *sql)
     sql->n_rows = 0;
 }
 
-/* Well-formed; what is not becomes U+FFFD. True when no byte of it is a control character. */
+/* Well-formed; what is not becomes U+FFFD. True when no character of it is a control. */
 static bool clean(struct pt_str *out, const char *text)
 {
     bool is_plain = true;
     for (size_t left = strlen(text), n; left; left -= n, text += n) {
         uint32_t code;
         n = pt_utf8_next(text, left, &code);
-        is_plain = is_plain && !(n && (code < 0x20 || code == 0x7f));
+        is_plain = is_plain && !(n && pt_utf8_is_control(code));
         pt_str_bytes(out, n ? text : PT_UTF8_REPLACEMENT, n ? n : 3);
         n = n ? n : 1;
     }
