@@ -15,7 +15,7 @@
 #include "util/auto.h"
 #include "util/text/fmt.h"
 #include "util/text/sanitize.h"
-#include "util/text/utf8.h"
+#include "util/text/width.h"
 
 #define REDRAW_NS 250000000u
 #define OUTPUT_PAUSE_NS 300000000u /* after output: a burst of lines is not interrupted */
@@ -66,47 +66,14 @@ static bool in_foreground(const struct pt_status_line *line)
     return group < 0 || group == getpgrp();
 }
 
-/* ---- widths ---- */
-struct range {
-    uint32_t first, last;
-};
-
-static bool is_in(const struct range *ranges, size_t n, uint32_t code)
-{
-    for (size_t i = 0; i < n; i++)
-        if (code >= ranges[i].first && code <= ranges[i].last)
-            return true;
-    return false;
-}
-
-int pt_status_character_width(uint32_t code)
-{
-    static const struct range none[] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},
-                                        {0x64b, 0x65f},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x20d0, 0x20ff},
-                                        {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
-    static const struct range wide[] = {
-        {0x1100, 0x115f},   {0x231a, 0x231b},   {0x23e9, 0x23f3},   {0x25fd, 0x25fe},   {0x2614, 0x2615},
-        {0x2648, 0x2653},   {0x267f, 0x267f},   {0x26a1, 0x26a1},   {0x2705, 0x2705},   {0x2728, 0x2728},
-        {0x274c, 0x274c},   {0x2753, 0x2757},   {0x2b1b, 0x2b1c},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},
-        {0xa960, 0xa97f},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},
-        {0xffe0, 0xffe6},   {0x16fe0, 0x18cff}, {0x1b000, 0x1b2ff}, {0x1f004, 0x1f004}, {0x1f0cf, 0x1f0cf},
-        {0x1f18e, 0x1f19a}, {0x1f200, 0x1f6ff}, {0x1f7e0, 0x1f7f0}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd}};
-    if (code < 0x300)
-        return 1;
-    if (is_in(none, sizeof none / sizeof *none, code))
-        return 0;
-    return is_in(wide, sizeof wide / sizeof *wide, code) ? 2 : 1;
-}
-
 /* As much of a clean text as fits. */
 static void add_fitting(const struct pt_status_line *line, struct pt_str *out, const char *text, size_t *left)
 {
+    unsigned cells;
     for (size_t n; *text; text += n) {
-        uint32_t code = 0;
-        n = pt_utf8_next(text, strlen(text), &code);
-        const bool plain = n && (code < 0x80 || line->unicode);
-        const size_t width = plain ? (size_t)pt_status_character_width(code) : 1;
-        n = n ? n : 1;
+        n = pt_text_next(text, &cells);
+        const bool plain = n > 1 ? line->unicode : (unsigned char)*text < 0x80;
+        const size_t width = plain ? cells : 1;
         if (width > *left) {
             *left = 0;
             return;

@@ -61,7 +61,4 @@ bool pt_status_line_erase(struct pt_status_line *line);
 /* Output of the stage was forwarded, ending with this byte: no redraw in the middle of its line. */
 void pt_status_line_passed(struct pt_status_line *line, char last_byte, pt_u64 now_ns);
 
-/* How many columns a terminal uses for this character: 0, 1 or 2. */
-int pt_status_character_width(uint32_t code);
-
 #endif
