@@ -108,7 +108,8 @@ static void set_alerts(struct pt_profile *profile, pt_u32 stage)
         return;
     for (size_t i = 0; i < sizeof alerts / sizeof *alerts; i++) {
         const double above_s = longest_above(one, alerts[i].resource, alerts[i].least);
-        const bool sustained = above_s >= run->pipeline.thresholds.sustained_s;
+        /* With 0 for sustained_s, what was never above it would count, and what has no samples. */
+        const bool sustained = above_s > 0 && above_s >= run->pipeline.thresholds.sustained_s;
         pt_metrics_set(&profile->metrics, pt_scope_stage(stage), alerts[i].above_s,
                        sustained ? pt_real(above_s) : pt_unknown("never for long enough"));
         pt_metrics_set(&profile->metrics, pt_scope_stage(stage), alerts[i].threshold, pt_real(alerts[i].least));
