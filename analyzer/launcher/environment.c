@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "proftrace/limits.h"
+#include "proftrace/options.h"
 #include "util/auto.h"
 #include "library.h"
 
@@ -122,8 +123,7 @@ static int put_preload(char **environment, const char *library, struct pt_error 
 /* A switch as the library reads it. */
 static bool is_off(const char *value)
 {
-    return value && (!*value || !strcmp(value, "0") || !strcasecmp(value, "false") || !strcasecmp(value, "off") ||
-                     !strcasecmp(value, "no"));
+    return value && pt_option_switch(value) == 0;
 }
 
 /* How CUDA, NVTX and ITT find the library in a program that loses LD_PRELOAD on its way. Somebody else's value stays;

@@ -26,7 +26,7 @@ bool pt_option_is_on(const char *variable)
 bool pt_option_is_off(const char *variable)
 {
     const char *text = getenv(variable);
-    return text && *text && pt_option_switch(text) == 0;
+    return text && pt_option_switch(text) == 0;
 }
 
 enum { PREFIX = sizeof PT_OPTION_PREFIX - 1 };
@@ -122,7 +122,7 @@ static void check_value(const struct pt_option *option, const char *name, const 
     PT_AUTO(pt_str_fini) struct pt_str problem = {0};
     PT_AUTO(pt_str_fini) struct pt_str remedy = {0};
     pt_u64 ignored;
-    if (pt_option_read(option, value, &ignored) == 0 || (option->type == PT_OPTION_NUMBER && !*value))
+    if (!*value || pt_option_read(option, value, &ignored) == 0)
         return;
     pt_str_add(&problem, name);
     if (option->type == PT_OPTION_NUMBER)

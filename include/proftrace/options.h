@@ -107,11 +107,11 @@ static inline int pt_option_number(const char *text, pt_u64 *ret_value)
     return 0;
 }
 
-/* 1 = on, 0 = off (also what is empty), -1 = it is no switch. */
+/* 1 = on, 0 = off, -1 = it is no switch. An empty variable counts as not set: callers ask for that. */
 static inline int pt_option_switch(const char *text)
 {
     const int word = pt_option_word(PT_SWITCH_WORDS, text, 1);
-    return word >= 0 ? word % 2 == 0 : *text ? -1 : 0;
+    return word >= 0 ? word % 2 == 0 : -1;
 }
 
 static inline int pt_option_is_longer(const char *text, pt_u64 most_bytes)

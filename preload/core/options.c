@@ -94,7 +94,8 @@ static void read_entry(const char *entry)
         const char *value = value_of(entry, PT_OPTION_PREFIX, pt_option_table[i].name);
         if (!value)
             continue;
-        if (set(&pt_option_table[i], value) < 0)
+        /* One that a shell did not unset, as the launcher takes it: what stood before, an alias too, holds. */
+        if (*value && set(&pt_option_table[i], value) < 0)
             ignore(entry, value);
         return;
     }

@@ -106,6 +106,21 @@ class Options(LauncherCase):
             subprocess.run(["/bin/true"], env=environment, cwd=self.folder, check=True)
             self.assertEqual(os.listdir(self.folder), [], word)
 
+    def test_both_halves_take_an_empty_variable_as_not_set(self):
+        """One that a shell did not unset switched a layer off, an alias on, and the runs into another folder."""
+        preload = os.path.join(BUILD, "libproftrace.so")
+        with open(os.path.join(HERE, "..", "..", "include", "proftrace", "options.def"), encoding="utf-8") as file:
+            empty = {"PROFTRACE_" + name.upper(): "" for name, _, _ in OPTION.findall(file.read())}
+        self.assertEqual(self.said(**{name: "" for name in empty if name != "PROFTRACE_QUIET"}), [])
+        subprocess.run(["/bin/cat", "/etc/passwd"], env=clean_environment(LD_PRELOAD=preload, **empty), cwd=self.folder, check=True, capture_output=True)
+        report = json.loads(self.proftrace("report", "--format", "json").stdout)
+        self.assertIn("/etc/passwd", [row["path"] for row in report["stages"][0]["files"]])
+        subprocess.run(["/bin/true"], env=clean_environment(LD_PRELOAD=preload, PROFTRACE_DIR="", PROFILE_OUTPUT_DIR="x"), cwd=self.folder, check=True)
+        self.assertEqual(len(os.listdir(os.path.join(self.folder, "x"))), 2)
+        environment = clean_environment(LD_PRELOAD=preload, PROFTRACE_DISABLE="", ENABLE_PROFILING="false", PROFTRACE_DIR="none")
+        subprocess.run(["/bin/true"], env=environment, cwd=self.folder, check=True)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "none")))
+
 
 if __name__ == "__main__":
     unittest.main()
