@@ -29,6 +29,11 @@ bool pt_option_is_off(const char *variable)
     return text && pt_option_switch(text) == 0;
 }
 
+bool pt_option_is_off_by_alias(void)
+{
+    return pt_option_is_off("ENABLE_PROFILING") && !pt_option_is_off("PROFTRACE_DISABLE");
+}
+
 enum { PREFIX = sizeof PT_OPTION_PREFIX - 1 };
 
 /* Of an option's name, and of a choice with all its words. */

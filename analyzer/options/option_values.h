@@ -13,6 +13,8 @@
 /* A switch in our own environment: set, and to one of the words for on or off. */
 bool pt_option_is_on(const char *variable);
 bool pt_option_is_off(const char *variable);
+/* ENABLE_PROFILING=false, where PROFTRACE_DISABLE=0 does not win over it. */
+bool pt_option_is_off_by_alias(void);
 
 /* A limit in our own environment as the library reads it; `name` is that of options.def. What stands for it where it is
  * not set, or to nothing that is understood. */

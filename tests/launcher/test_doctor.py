@@ -73,6 +73,7 @@ class Doctor(LauncherCase):
                 self.assertEqual((check["status"], check["detail"]), ("fail", f"{name}={value}: nothing is recorded"))
         for name, value in (("PROFTRACE_DISABLE", "0"), ("ENABLE_PROFILING", ""), ("ENABLE_PROFILING", "1")):
             self.assertNotIn("switched off", self.checks(environment={name: value}))
+        self.assertNotIn("switched off", self.checks(environment={"PROFTRACE_DISABLE": "0", "ENABLE_PROFILING": "false"}))
 
     def test_option_that_is_not_understood(self):
         checks = self.checks(environment={"PROFTRACE_HEAP": "everything"})

@@ -655,6 +655,16 @@ class Transparency(LauncherCase):
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (4, b"\n", told))
         self.assertFalse(os.path.exists(os.path.join(self.folder, "proftrace.data")))
 
+    def test_our_own_switch_wins_over_its_alias(self):
+        """As in the library: the launcher ran the command alone, a bare preload recorded it."""
+        for own, alias, is_recorded in (("0", "false", True), ("no", "0", True), ("1", "true", False), ("maybe", "false", False)):
+            environment = {"PROFTRACE_DISABLE": own, "ENABLE_PROFILING": alias}
+            done = self.run_it("sh", "-c", "echo $PROFTRACE_SESSION", environment=environment)
+            self.assertEqual((done.returncode, done.stdout != b"\n"), (0, is_recorded), environment)
+            root = os.path.join(self.folder, f"{own}-{alias}")
+            subprocess.run(["true"], env=clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_DIR=root, **environment), check=True)
+            self.assertEqual(os.path.exists(root), is_recorded, environment)
+
     def test_a_long_name_is_one_stage(self):
         """The kernel keeps 15 bytes of a program's name, the library 127 of a stage's: what the launcher says is the same."""
         for name in ("a" * 15, "a" * 16, "train_detector_on_coco.sh", "b" * 200, "n\u00e4me-\u4f60\u597d-\u4f60\u597d", "\udcff-name-of-bytes", "two\nlines"):

@@ -13,9 +13,9 @@
 
 const char *pt_environment_disabled_by(void)
 {
-    return pt_option_is_on("PROFTRACE_DISABLE")   ? "PROFTRACE_DISABLE"
-           : pt_option_is_off("ENABLE_PROFILING") ? "ENABLE_PROFILING"
-                                                  : NULL;
+    return pt_option_is_on("PROFTRACE_DISABLE") ? "PROFTRACE_DISABLE"
+           : pt_option_is_off_by_alias()        ? "ENABLE_PROFILING"
+                                                : NULL;
 }
 
 void pt_say_disabled(const char *what_follows)

@@ -129,7 +129,7 @@ void pt_doctor_environment(struct pt_doctor_checks *checks)
 {
     /* As the library reads them. */
     check_switch_off(checks, "PROFTRACE_DISABLE", pt_option_is_on("PROFTRACE_DISABLE"));
-    check_switch_off(checks, "ENABLE_PROFILING", pt_option_is_off("ENABLE_PROFILING"));
+    check_switch_off(checks, "ENABLE_PROFILING", pt_option_is_off_by_alias());
     pt_check_option_values(environ, no_effect, checks);
     const char *preload = getenv("LD_PRELOAD");
     if (preload && *preload)
