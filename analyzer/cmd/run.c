@@ -23,9 +23,9 @@
 #include "launcher/run_record.h"
 #include "launcher/session_dir.h"
 #include "launcher/target.h"
+#include "options/option_values.h"
 #include "util/text/utf8.h"
 
-#include "options/option_values.h"
 #include "report/write.h"
 #include "run_file/write.h"
 #include "util/auto.h"
@@ -42,8 +42,6 @@
 #include "stuck/done.h"
 #include "stuck/stuck.h"
 
-#define INTERVAL_MIN_MS 10
-
 extern char **environ;
 
 struct request {
@@ -57,13 +55,12 @@ struct request {
 
 static int parse_interval(struct request *request, struct pt_error *err)
 {
-    const char *from_environment = getenv("PROFTRACE_INTERVAL_MS");
-    const char *text = request->interval ? request->interval : from_environment;
-    pt_i64 interval_ns = 500000000;
-    if (text && *text && pt_parse_milliseconds(text, &interval_ns, err) < 0)
-        return pt_error_context(err, request->interval ? "option '--interval'" : "PROFTRACE_INTERVAL_MS");
-    if (interval_ns < INTERVAL_MIN_MS * 1000000)
-        return pt_fail(err, "an interval of %s is too short to measure in; use %d ms or more", text, INTERVAL_MIN_MS);
+    pt_i64 interval_ns = (pt_i64)pt_option_interval_ns();
+    if (request->interval && pt_parse_milliseconds(request->interval, &interval_ns, err) < 0)
+        return pt_error_context(err, "option '--interval'");
+    if (interval_ns < PT_INTERVAL_MIN_MS * 1000000)
+        return pt_fail(err, "an interval of %s is too short to measure in; use %d ms or more", request->interval,
+                       PT_INTERVAL_MIN_MS);
     request->interval_ns = (pt_u64)interval_ns;
     return 0;
 }

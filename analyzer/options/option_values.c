@@ -14,6 +14,7 @@
 #include "proftrace/options.h"
 #include "util/auto.h"
 #include "util/nearest.h"
+#include "util/parse.h"
 #include "util/str.h"
 #include "util/text/sanitize.h"
 
@@ -87,6 +88,19 @@ static void wrong_number(const struct pt_option *option, const char *value, stru
         pt_str_printf(remedy, "give one, such as %s", option->initial);
 }
 
+static bool is_interval(const char *text, pt_i64 *ret_ns)
+{
+    struct pt_error ignored = {0};
+    return pt_parse_milliseconds(text, ret_ns, &ignored) == 0 && *ret_ns >= PT_INTERVAL_MIN_MS * 1000000;
+}
+
+static void wrong_interval(const struct pt_option *option, const char *value, struct pt_str *problem,
+                           struct pt_str *remedy)
+{
+    pt_str_printf(problem, "=%s is not a time of %d ms or more and has no effect", value, PT_INTERVAL_MIN_MS);
+    pt_str_printf(remedy, "give one, such as %s", option->initial);
+}
+
 static void long_text(const struct pt_option *option, const char *value, struct pt_str *problem, struct pt_str *remedy)
 {
     pt_str_printf(problem, " has %zu bytes and has no effect", strlen(value));
@@ -127,11 +141,15 @@ static void check_value(const struct pt_option *option, const char *name, const 
     PT_AUTO(pt_str_fini) struct pt_str problem = {0};
     PT_AUTO(pt_str_fini) struct pt_str remedy = {0};
     pt_u64 ignored;
-    if (!*value || pt_option_read(option, value, &ignored) == 0)
+    pt_i64 ignored_ns;
+    const bool is_time = option->type == PT_OPTION_DURATION;
+    if (!*value || (is_time ? is_interval(value, &ignored_ns) : pt_option_read(option, value, &ignored) == 0))
         return;
     pt_str_add(&problem, name);
     if (option->type == PT_OPTION_NUMBER)
         wrong_number(option, value, &problem, &remedy);
+    else if (is_time)
+        wrong_interval(option, value, &problem, &remedy);
     else if (option->type == PT_OPTION_WINDOW)
         wrong_window(option, value, &problem, &remedy);
     else if (option->type == PT_OPTION_TEXT)
@@ -198,6 +216,13 @@ static void check_entry(const char *entry, pt_option_warning *warn, void *contex
         }
     }
     check_name(pt_str_text(&name), warn, context);
+}
+
+pt_u64 pt_option_interval_ns(void)
+{
+    const char *text = getenv("PROFTRACE_INTERVAL_MS");
+    pt_i64 ns;
+    return text && is_interval(text, &ns) ? (pt_u64)ns : 500000000;
 }
 
 pt_u64 pt_option_mib_bytes(const char *name)

@@ -20,6 +20,11 @@ bool pt_option_is_off_by_alias(void);
  * not set, or to nothing that is understood. */
 pt_u64 pt_option_mib_bytes(const char *name);
 
+/* Of samples; a shorter one measures the sampler. */
+enum { PT_INTERVAL_MIN_MS = 10 };
+/* PROFTRACE_INTERVAL_MS; its default where it is not set, or to nothing that is understood. */
+pt_u64 pt_option_interval_ns(void);
+
 /* What is wrong with one variable, and what to do; texts live until the callback returns. */
 typedef void pt_option_warning(void *context, const char *problem, const char *remedy);
 

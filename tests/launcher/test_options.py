@@ -25,7 +25,7 @@ class Options(LauncherCase):
         self.assertGreater(len(rows), 10)
         for name, kind, default in rows:
             variable = "PROFTRACE_" + name.upper()
-            if kind in ("TEXT", "DURATION"):
+            if kind == "TEXT":
                 continue
             with self.subTest(variable=variable):
                 if name not in ("quiet", "disable"):
@@ -33,6 +33,18 @@ class Options(LauncherCase):
                     self.assertEqual(len(lines), 1, lines)
                     self.assertIn(f"{variable}=12 monkeys is not", lines[0])
                 self.assertEqual(self.said(**{variable: default}), [])
+
+    def test_a_wrong_interval_has_no_effect(self):
+        """It ended the run with 125, also where nothing was to be recorded."""
+        for value, off in (("abc", "0"), ("5", "0"), ("5", "1")):
+            done = self.run_it("sh", "-c", "exit 3", environment={"PROFTRACE_INTERVAL_MS": value, "PROFTRACE_DISABLE": off})
+            self.assertEqual(done.returncode, 3, done.stderr)
+            said = f"PROFTRACE_INTERVAL_MS={value} is not a time of 10 ms or more and has no effect; give one, such as 500"
+            self.assertEqual(said in done.stderr.decode(), off == "0", done.stderr)
+            if off == "0":
+                self.assertEqual(self.record()["interval_ns"], 500000000)
+        checks = json.loads(self.proftrace("doctor", "--json", environment={"PROFTRACE_INTERVAL_MS": "5"}).stdout)["checks"]
+        self.assertIn("INTERVAL_MS=5 is not", [check["detail"] for check in checks if check["name"] == "options"][0])
 
     def test_the_nearest_value_is_named(self):
         for variable, value, words in (
