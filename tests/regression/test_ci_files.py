@@ -111,6 +111,7 @@ class Commands(unittest.TestCase):
     def shell(self, script, status=0, **more):
         done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=self.folder, env={**self.environment, **more}, capture_output=True, text=True, timeout=100, check=False)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertNotIn("no effect", done.stderr, "a variable of the job has the name of an option")
         return done.stdout
 
     def play(self, steps, environment, status=0):
@@ -126,6 +127,7 @@ class Commands(unittest.TestCase):
             said += done.stdout + done.stderr
             failed = failed or done.returncode
         self.assertEqual(failed, status, said)
+        self.assertNotIn("no effect", said, "a variable of the job has the name of an option")
         return said
 
     def test_workflow(self):
