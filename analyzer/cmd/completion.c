@@ -5,6 +5,8 @@
  */
 #include "completion.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,18 +15,18 @@
 
 static const char place_of_table[] = "PROFTRACE_TABLE";
 
-/* What may stand behind a command, as the scripts know it. */
+/* What may stand behind a command, as the scripts know it; "action": one of some words, and then runs or files. */
 static const char *argument_kind(const struct pt_command *command)
 {
     if (!strcmp(command->name, "help"))
         return "subcommand";
+    if (islower((unsigned char)command->arguments[0]))
+        return strchr(command->arguments, ' ') ? "action" : "choice";
     if (strstr(command->arguments, "COMMAND"))
         return "command";
-    if (strstr(command->arguments, "RUN"))
+    if (strstr(command->arguments, "RUN") || !strncmp(command->arguments, "A[", 2))
         return "run";
-    if (strstr(command->arguments, "FILE"))
-        return "file";
-    return strchr(command->arguments, '|') ? "choice" : "none";
+    return strstr(command->arguments, "FILE") || strstr(command->arguments, "DIR") ? "file" : "none";
 }
 
 /* The options are known to each command alone: it is asked for them. */
@@ -35,8 +37,10 @@ static int print_table(struct pt_error *err)
         char ask[] = PT_OPT_ASK_TABLE;
         char *asked[] = {(char *)(size_t)command->name, ask, NULL};
         const char *kind = argument_kind(command);
-        pt_option_row_print(&(struct pt_option_row){
-            command->name, "", 0, kind, strcmp(kind, "choice") ? "" : command->arguments, command->summary});
+        const bool is_word = !strcmp(kind, "choice") || !strcmp(kind, "action");
+        char words[64] = "";
+        snprintf(words, sizeof words, "%.*s", is_word ? (int)strcspn(command->arguments, " ") : 0, command->arguments);
+        pt_option_row_print(&(struct pt_option_row){command->name, "", 0, kind, words, command->summary});
         result = command->run(2, asked, err);
     }
     return result;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proftrace/heap_modes.h"
 #include "launcher/child.h"
 #include "launcher/environment.h"
 #include "launcher/library.h"
@@ -79,7 +80,7 @@ static int parse(int argc, char **argv, struct request *request, struct pt_error
         PT_OPT_TEXT("skip", 0, &o->stages.skip, "S,..", "leave these stages out"),
         PT_OPT_TEXT("from", 0, &o->stages.from, "S", "begin with this stage"),
         PT_OPT_TEXT("interval", 0, &o->interval, "MS", "time between samples (default: 500)"),
-        PT_OPT_TEXT("heap", 0, &o->heap, "MODE", "how to record heap calls: off, sampled, full (default: sampled)"),
+        PT_OPT_TEXT("heap", 0, &o->heap, PT_HEAP_MODES, "how to record heap calls (default: sampled)"),
         PT_OPT_COUNT("stall", 0, &request->stall_s, "SECONDS",
                      "when nothing of a stage has moved for so long, say where it hangs"),
         PT_OPT_KEEP(&request->keep),

@@ -22,6 +22,11 @@ TYPED = [
     ("proftrace report --output kno|", "report --output known.txt"),
     ("proftrace completion zs|", "completion zsh"),
     ("proftrace help comple|", "help completion"),
+    ("proftrace diff one-r|", "diff one-run"),
+    ("proftrace serve kno|", "serve known.txt"),
+    ("proftrace baseline sh|kno|", "baseline show known.txt"),
+    ("proftrace baseline add known.txt one-r|", "baseline add known.txt one-run"),
+    ("proftrace pipeline --heap sam|", "pipeline --heap sampled"),
     ("proftrace run --timel|-- cat kno|", "run --timeline -- cat known.txt"),
 ]
 # What is typed belongs to a function of that name, which says what it was given.

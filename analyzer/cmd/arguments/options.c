@@ -4,6 +4,7 @@
  */
 #include "options.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -128,7 +129,7 @@ static const char *kind_of_value(const struct pt_opt *option)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strstr(option->values, files[i]))
             return "file";
-    return "text";
+    return islower((unsigned char)option->values[0]) && strchr(option->values, '|') ? "choice" : "text";
 }
 
 static void print_table(const struct pt_opt *table, const char *command)

@@ -64,6 +64,7 @@ _proftrace() {
             fi
         done
     fi
+    [[ $argument == action ]] && { ((COMP_CWORD == 2)) && argument=choice || argument=run; }
     if [[ $cur == -* ]]; then
         _proftrace_words "$words --help"
     else

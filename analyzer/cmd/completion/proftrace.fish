@@ -56,6 +56,9 @@ function __proftrace_complete
             printf '%s\t%s\n' $row[2] $row[6]
         end
     end
+    if test $argument = action
+        test (count $words) -eq 2; and set argument choice; or set argument run
+    end
     if string match -q -- '-*' $current
         printf '%s\t%s\n' --help 'this text'
     else

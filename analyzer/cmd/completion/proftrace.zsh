@@ -57,6 +57,7 @@ _proftrace() {
         _normal
         return
     done
+    [[ $argument == action ]] && { ((CURRENT == 3)) && argument=choice || argument=run; }
     if [[ $current == -* ]]; then
         options+=("--help:this text")
         _describe option options
