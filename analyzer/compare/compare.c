@@ -20,10 +20,12 @@ static const struct pt_dimension_kind fixed[PT_DIMENSION__FIXED] = {
 #undef DIMENSION
 };
 
-struct pt_comparison pt_comparison_new(void)
+struct pt_comparison pt_comparison_new(const char *quality)
 {
-    struct pt_comparison comparison = {
-        .n_dimensions = PT_DIMENSION__FIXED, .quality = PT_DIMENSION_NONE, .cost = PT_DIMENSION_NONE};
+    struct pt_comparison comparison = {.n_dimensions = PT_DIMENSION__FIXED,
+                                       .wanted = quality,
+                                       .quality = PT_DIMENSION_NONE,
+                                       .cost = PT_DIMENSION_NONE};
     memcpy(comparison.dimensions, fixed, sizeof fixed);
     return comparison;
 }
@@ -67,14 +69,27 @@ static enum pt_better better_of(const char *key)
     return PT_BETTER_MORE;
 }
 
-/* PT_DIMENSION_NONE = there is no more room. */
+static void leave_out(struct pt_comparison *comparison, const char *key)
+{
+    for (size_t i = 0; i < comparison->left_out.n; i++)
+        if (!strcmp(comparison->left_out.items[i], key))
+            return;
+    pt_vec_push(&comparison->left_out, key);
+}
+
+/* PT_DIMENSION_NONE = there is no more room. What was asked for takes the place of the last. */
 static int dimension_of(struct pt_comparison *comparison, const char *key)
 {
     for (int i = PT_DIMENSION__FIXED; i < comparison->n_dimensions; i++)
         if (!strcmp(comparison->dimensions[i].key, key))
             return i;
-    if (comparison->n_dimensions == PT_DIMENSION__MOST)
-        return PT_DIMENSION_NONE;
+    if (comparison->n_dimensions == PT_DIMENSION__MOST) {
+        if (!comparison->wanted || strcmp(comparison->wanted, key) != 0) {
+            leave_out(comparison, key);
+            return PT_DIMENSION_NONE;
+        }
+        leave_out(comparison, comparison->dimensions[--comparison->n_dimensions].key);
+    }
     comparison->dimensions[comparison->n_dimensions] = (struct pt_dimension_kind){
         key, key, "the run has no such quality metric", PT_SHOW_NUMBER, better_of(key), PT_AXIS_QUALITY};
     for (size_t i = 0; i < comparison->n; i++)
@@ -395,6 +410,16 @@ static const char *why_unknown(const struct pt_comparison *comparison, const str
     return comparison->dimensions[run->was_cut && is_time ? PT_DIMENSION_time : dimension].reason;
 }
 
+static void note_left_out(const struct pt_comparison *comparison, struct pt_doc *doc)
+{
+    if (!comparison->left_out.n)
+        return;
+    doc->notes = pt_arena_alloc(&doc->arena, sizeof *doc->notes);
+    doc->notes[doc->n_notes++] =
+        pt_doc_format(doc, "%zu quality metrics are not shown: there is room for %d; --quality KEY brings one in",
+                      comparison->left_out.n, PT_DIMENSION__MOST - PT_DIMENSION__FIXED);
+}
+
 void pt_comparison_document(const struct pt_comparison *comparison, struct pt_doc *doc)
 {
     struct pt_column columns[PT_DIMENSION__MOST + 3];
@@ -418,4 +443,5 @@ void pt_comparison_document(const struct pt_comparison *comparison, struct pt_do
     pt_vec_push(&doc->stages, stage);
     doc->title = "comparison of runs";
     doc->verdict = front_text(comparison, doc);
+    note_left_out(comparison, doc);
 }

@@ -17,7 +17,7 @@ enum pt_dimension {
 #include "dimensions.def"
 #undef DIMENSION
     PT_DIMENSION__FIXED,
-    PT_DIMENSION__MOST = 24, /* the others are quality metrics, as the runs have them */
+    PT_DIMENSION__MOST = PT_MAX_COLUMNS - 3, /* the others are quality metrics, as the runs have them */
     PT_DIMENSION_NONE = PT_DIMENSION__MOST,
 };
 
@@ -45,14 +45,19 @@ struct pt_comparison {
     PT_VEC(struct pt_compared);
     struct pt_dimension_kind dimensions[PT_DIMENSION__MOST];
     int n_dimensions;
+    const char *wanted; /* the quality metric that must not be left out; NULL = any */
+    struct {
+        PT_VEC(const char *);
+    } left_out;        /* hostile keys of quality metrics for which there was no column */
     int quality, cost; /* the axes of the front: dimensions; PT_DIMENSION_NONE = nothing to put there */
 };
 
-/* Without runs. */
-struct pt_comparison pt_comparison_new(void);
+/* Without runs. `quality`: the metric that will be asked for; NULL = any. */
+struct pt_comparison pt_comparison_new(const char *quality);
 static inline void pt_comparison_fini(struct pt_comparison *comparison)
 {
     free(comparison->items);
+    free(comparison->left_out.items);
 }
 
 /* A row of a run, or of one stage of it. -1: it has no such stage. The document must outlive it. */

@@ -193,6 +193,32 @@ class Compare(unittest.TestCase):
         part, whole = rows(runs[0], runs[2], "--stage", "train")
         self.assertEqual((part["wall_s"], part["wall_s_reason"]), (None, "the run was not whole"))
 
+    def test_many_quality_metrics(self):
+        """What has no column is counted, and what is asked for has one: metrics beyond the 17th were not there, without a word."""
+        def rows(n, *more):
+            runs = []
+            for run in ("a", "b"):
+                where = self.folder / f"{run}-{n}"
+                if not where.exists():
+                    where.mkdir()
+                    grade = json.dumps({f"class_{i:02}": i + (run == "b") for i in range(n)})
+                    quality = {"file": "grade.json", "keys": [f"class_{i:02}" for i in range(n)]}
+                    config = {"profile": {"stages": [{"stage": "grade", "cmd": ["sh", "-c", f"echo '{grade}' > grade.json"]}], "quality": quality}}
+                    (where / "config.json").write_text(json.dumps(config), encoding="utf-8")
+                    self.ask("pipeline", "--config", "config.json", cwd=where)
+                runs.append(where / "proftrace.data/latest")
+            shown = json.loads(self.ask("compare", *runs, "--format", "json", *more))
+            return shown["stages"][0]["runs"][0], shown.get("notes", []), runs
+        row, notes, _ = rows(26)
+        self.assertEqual((sum(key.startswith("class_") and not key.endswith("_reason") for key in row), notes), (26, []))
+        row, notes, runs = rows(40)
+        note = "10 quality metrics are not shown: there is room for 30; --quality KEY brings one in"
+        self.assertEqual((row["class_29"], row.get("class_39"), notes), (29, None, [note]))
+        row, notes, _ = rows(40, "--quality", "class_39")
+        self.assertEqual((row["class_39"], row["class_28"], row.get("class_29"), notes), (39, 28, None, [note]))
+        for form in ("text", "md", "html"):
+            self.assertIn("10 quality metrics are not shown", self.ask("compare", *runs, "--format", form))
+
     def test_errors(self):
         self.assertIn("'size' is none of wall_s, cpu_s, memory_mb", self.ask("compare", *self.runs(), "--cost", "size", status=2))
         self.assertIn("'f1' is none of run_grade_0_100,", self.ask("compare", *self.runs(), "--quality", "f1", status=2))

@@ -33,6 +33,7 @@ static void render_text(const struct pt_doc *doc, const char *output, struct pt_
     const struct pt_text_out people = {&how, out};
     for (size_t i = 0; i < doc->stages.n; i++)
         pt_text_panels(&people, &doc->stages.items[i]->panels, doc->stages.items[i]->name);
+    pt_text_notes(&people, doc);
     if (!doc->verdict)
         return;
     PT_AUTO(pt_str_fini) struct pt_str front = {0};
@@ -75,7 +76,7 @@ static const char *path_of(const char *argument, char **ret_name)
 static int compare(const struct request *request, const struct pt_arguments *args, char **names, cJSON **documents,
                    struct pt_error *err)
 {
-    PT_AUTO(pt_comparison_fini) struct pt_comparison comparison = pt_comparison_new();
+    PT_AUTO(pt_comparison_fini) struct pt_comparison comparison = pt_comparison_new(request->quality);
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     for (int i = 0; i < args->n; i++) {
         documents[i] = pt_run_document(path_of(args->values[i], &names[i]), err);
