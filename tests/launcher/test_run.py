@@ -193,6 +193,19 @@ class Usage(LauncherCase):
                 self.assertIn(cause, done.stderr.decode())
         self.assertEqual(self.proftrace("run", "--no-report", "--keep-first", "1M", "--keep-last", "64M", "--", "true").returncode, 0)
 
+    def test_what_is_kept_by_an_option_wins_over_the_environment(self):
+        def kept(*options, **environment):
+            done = self.run_it("env", options=options, environment=environment)
+            return done.returncode, dict(re.findall(r"^PROFTRACE_(KEEP_\w+)=(\w*)$", done.stdout.decode(), re.M)), done.stderr.decode()
+        self.assertEqual(kept("--keep-first", "0", PROFTRACE_KEEP_FIRST_MIB="16")[:2], (0, {"KEEP_FIRST_MIB": "0"}))
+        self.assertEqual(kept("--keep-last", "256M", PROFTRACE_KEEP_LAST_S="60")[:2], (0, {"KEEP_LAST_S": "0"}))
+        self.assertEqual(kept("--keep-last", "2h", PROFTRACE_KEEP_LAST_S="60")[:2], (0, {"KEEP_LAST_S": "7200"}))
+        self.assertEqual(kept("--keep-first", "0", "--keep-last", "64M", PROFTRACE_KEEP_FIRST_MIB="200")[:2], (0, {"KEEP_FIRST_MIB": "0"}))
+        status, _, said = kept("--keep-last", "64M", PROFTRACE_KEEP_FIRST_MIB="200")
+        self.assertEqual((status, "PROFTRACE_KEEP_FIRST_MIB leaves nothing for the latest events: a process keeps 51.2 MiB" in said), (125, True), said)
+        self.assertEqual(kept("--keep-first", "0")[:2], (0, {}))
+        self.assertIn("option '--keep-first'", kept("--keep-first", "soon")[2])
+
     def limits_of(self, *options, **environment):
         """What the command has in its environment, and the budget of the session, in MiB."""
         shown = self.run_it("env", options=options, environment=environment).stdout.decode()

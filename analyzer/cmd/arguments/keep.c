@@ -6,6 +6,7 @@
 #include "keep.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,12 @@ static int set(const char *name, pt_u64 number, struct pt_error *err)
     return setenv(name, text, 1) == 0 ? 0 : pt_fail(err, "no memory for %s", name);
 }
 
+static bool is_set(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text;
+}
+
 /* Rounded up: what was asked for fits. */
 static pt_u64 mib_of(pt_u64 bytes)
 {
@@ -32,13 +39,14 @@ static pt_u64 mib_of(pt_u64 bytes)
 }
 
 /* One process may have as much as all of them: it alone would keep only what a ring holds by itself. The budget grows
- * with it, where the run's folder is made. What the user has set stays. */
+ * with it, where the run's folder is made. The ring that the user has set stays; a time would throw away what fits. */
 static int keep_last_size(pt_u64 bytes, struct pt_error *err)
 {
-    if (set("PROFTRACE_SESSION_RING_MIB", mib_of(bytes), err) < 0)
+    if (set("PROFTRACE_SESSION_RING_MIB", mib_of(bytes), err) < 0 ||
+        (is_set("PROFTRACE_KEEP_LAST_S") && set("PROFTRACE_KEEP_LAST_S", 0, err) < 0))
         return -1;
     const bool is_larger = mib_of(bytes) > pt_option_mib_bytes("ring_mib") >> MIB_BITS;
-    return is_larger && !getenv("PROFTRACE_RING_MIB") ? set("PROFTRACE_RING_MIB", mib_of(bytes), err) : 0;
+    return is_larger && !is_set("PROFTRACE_RING_MIB") ? set("PROFTRACE_RING_MIB", mib_of(bytes), err) : 0;
 }
 
 static int keep_last(const char *last, struct pt_error *err)
@@ -58,7 +66,7 @@ static int keep_last(const char *last, struct pt_error *err)
 /* What is kept is never overwritten: where that is all that a process may have, every later event would be dropped.
  * A budget that the user has set holds whatever size is kept last: it does not grow. What little space is free is not
  * known before the run's folder is made. */
-static int check_first(pt_u64 first_bytes, struct pt_error *err)
+static int check_first(pt_u64 first_bytes, const char *name, struct pt_error *err)
 {
     const pt_u64 budget = pt_option_mib_bytes("budget_mib"), wanted = pt_option_mib_bytes("session_ring_mib");
     const pt_u64 of_budget = PT_RINGS_OF_BUDGET(budget ? budget : PT_BUDGET_MAX_BYTES);
@@ -69,20 +77,32 @@ static int check_first(pt_u64 first_bytes, struct pt_error *err)
     if (first_bytes < most)
         return 0;
     return pt_fail_code(err, 2,
-                        "option '--keep-first' leaves nothing for the latest events: a process keeps %s at most (%s); "
+                        "%s leaves nothing for the latest events: a process keeps %s at most (%s); "
                         "keep less of the start, or raise that",
-                        pt_fmt_bytes(most).text,
+                        name, pt_fmt_bytes(most).text,
                         ring <= share  ? "PROFTRACE_RING_MIB"
                         : is_of_wanted ? "four fifths of --keep-last, PROFTRACE_SESSION_RING_MIB"
                                        : "three fifths of PROFTRACE_BUDGET_MIB");
 }
 
+static int keep_first(const char *first, struct pt_error *err)
+{
+    pt_u64 bytes;
+    if (pt_parse_size(first, &bytes, err) < 0)
+        return pt_error_context(err, "option '--keep-first'");
+    const pt_u64 mib = mib_of(bytes);
+    if (mib && check_first(mib << MIB_BITS, "option '--keep-first'", err) < 0)
+        return -1;
+    return mib || is_set("PROFTRACE_KEEP_FIRST_MIB") ? set("PROFTRACE_KEEP_FIRST_MIB", mib, err) : 0;
+}
+
+/* Where the environment alone says what is kept, the library makes of it what it can: the command runs. */
 int pt_keep_apply(const struct pt_keep *keep, struct pt_error *err)
 {
-    const pt_u64 first_mib = mib_of(keep->first_bytes);
     if (keep->last && keep_last(keep->last, err) < 0)
         return -1;
-    if (!first_mib)
-        return 0;
-    return check_first(first_mib << MIB_BITS, err) < 0 ? -1 : set("PROFTRACE_KEEP_FIRST_MIB", first_mib, err);
+    if (keep->first)
+        return keep_first(keep->first, err);
+    const pt_u64 first_bytes = pt_option_mib_bytes("keep_first_mib");
+    return keep->last && first_bytes ? check_first(first_bytes, "PROFTRACE_KEEP_FIRST_MIB", err) : 0;
 }

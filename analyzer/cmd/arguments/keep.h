@@ -9,12 +9,12 @@
 #include "options.h"
 
 struct pt_keep {
-    pt_u64 first_bytes;
-    const char *last; /* a size or a time */
+    const char *first; /* a size; NULL = as the environment has it, as below */
+    const char *last;  /* a size or a time */
 };
 
 #define PT_OPT_KEEP(keep)                                                                                              \
-    PT_OPT_SIZE("keep-first", 0, &(keep)->first_bytes, "SIZE",                                                         \
+    PT_OPT_TEXT("keep-first", 0, &(keep)->first, "SIZE",                                                               \
                 "never overwrite the events of the start of each process, as many as fit there"),                      \
         PT_OPT_TEXT("keep-last", 0, &(keep)->last, "SIZE|TIME",                                                        \
                     "keep the latest events that fit into this size (512M), or those of this time (2h); totals are "   \
