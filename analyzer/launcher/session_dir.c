@@ -153,11 +153,23 @@ static void lead_latest_to(const char *name, int root_fd, struct pt_session_dir 
     }
 }
 
+/* Processes would find no place for their traces, and the run would be empty. */
+static int check_length(size_t bytes, struct pt_error *err)
+{
+    if (bytes <= PT_RUN_PATH_MAX_BYTES)
+        return 0;
+    return pt_fail(err, "the path of the run directory is too long for the library (%zu bytes, at most %d)" REMEDY,
+                   bytes, PT_RUN_PATH_MAX_BYTES);
+}
+
 static int make_under_root(const char *command, struct pt_session_dir *dir, struct pt_error *err)
 {
     PT_AUTO(pt_freep) char *root = pt_runs_root();
     PT_AUTO(pt_closep) int root_fd = pt_session_root_open(root, err);
     if (root_fd < 0)
+        return -1;
+    PT_AUTO(pt_freep) char *whole = realpath(root, NULL);
+    if (whole && check_length(strlen(whole) + 1 + PT_RUN_NAME_MAX_BYTES, err) < 0)
         return -1;
     char name[128];
     int made = -1;
@@ -266,7 +278,8 @@ int pt_session_dir_create(const char *output, const char *command, struct pt_ses
     if (done == 0) {
         dir.budget_bytes = budget_bytes(dir.fd);
         dir.path = realpath(dir.shown, NULL);
-        done = dir.path ? write_session_page(&dir, err) : pt_fail(err, "cannot resolve %s", dir.shown);
+        done = dir.path ? check_length(strlen(dir.path), err) : pt_fail(err, "cannot resolve %s", dir.shown);
+        done = done < 0 ? -1 : write_session_page(&dir, err);
     }
     if (done < 0) {
         pt_session_dir_close(&dir);

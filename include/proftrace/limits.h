@@ -17,6 +17,12 @@
 /* Names of stages. A longer one has no effect. */
 #define PT_STAGE_MAX_BYTES 127
 
+/* The path of a run directory, and of the root in which one is made: <root>/<stamp>-<command>-<id>, whose command has
+ * at most 40 bytes. The library has fixed room for it. */
+#define PT_RUN_PATH_MAX_BYTES 510
+#define PT_RUN_NAME_MAX_BYTES 63
+#define PT_ROOT_MAX_BYTES (PT_RUN_PATH_MAX_BYTES - 1 - PT_RUN_NAME_MAX_BYTES)
+
 /* Rings have this share of a budget when the user sets no limit of theirs, so that new processes, definitions and rows
  * find room. */
 #define PT_RINGS_OF_BUDGET(bytes) ((bytes) / 4 * 3)

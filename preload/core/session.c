@@ -22,7 +22,7 @@
 #include "sys.h"
 #include "text.h"
 
-char pt_session_path[512];
+char pt_session_path[PT_RUN_PATH_MAX_BYTES + 2];
 
 static pt_u64 budget_bytes(void)
 {
@@ -95,9 +95,9 @@ static int open_root(struct pt_text *path)
     /* What is above an absolute path is the user's to make: a wrong one must not litter the system. */
     const size_t from = path->length;
     pt_text_add(path, pt_options.dir);
-    cut_slashes(path);
-    if (path->length > path->room - 128)
+    if (path->length > PT_ROOT_MAX_BYTES) /* before slashes are cut: of a longer one only the beginning is here */
         return -1;
+    cut_slashes(path);
     make_folder(path->bytes, from ? from : path->length);
     return is_own_directory(path->bytes) ? 0 : -1;
 }
@@ -118,7 +118,7 @@ static void move_latest(const char *root, const char *name)
 
 static int make_session(const char *command)
 {
-    char root[400], name[96];
+    char root[PT_ROOT_MAX_BYTES + 2], name[96];
     struct pt_text path = {root, 0, sizeof root};
     if (open_root(&path) < 0)
         return -1;

@@ -8,8 +8,9 @@
 #define PT_CORE_SESSION_H
 
 #include "compiler.h"
+#include "proftrace/limits.h"
 
-extern char pt_session_path[512] __attribute__((visibility("hidden"))); /* absolute */
+extern char pt_session_path[PT_RUN_PATH_MAX_BYTES + 2] __attribute__((visibility("hidden"))); /* absolute */
 
 /* Join PROFTRACE_SESSION or make <root>/<stamp>-<name>-<id>. Returns 1 when it made one, 0 when it joined, -1 when
  * nothing can be recorded here. */

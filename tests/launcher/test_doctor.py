@@ -3,11 +3,12 @@
 import ctypes
 import json
 import os
+import shutil
 import struct
 import subprocess
 import unittest
 
-from launcher_case import PROFTRACE, LauncherCase
+from launcher_case import LIBRARY, PROFTRACE, LauncherCase, clean_environment
 
 # Of statfs: btrfs, nilfs2, bcachefs.
 COPY_ON_WRITE = ("9123683e", "3434", "ca451a4e")
@@ -46,6 +47,32 @@ class Doctor(LauncherCase):
         self.checks(environment={"TMPDIR": scratch})
         self.assertEqual(os.listdir(scratch), [])
         self.assertEqual(os.listdir(self.folder), ["scratch"])
+
+    def test_a_path_that_is_too_long_for_the_library(self):
+        """It records nothing there, and has no voice: an absolute root of more than 272 bytes was said to be fine."""
+        for bytes_, is_held in ((446, True), (447, False)):
+            root = self.folder
+            while len(root) < bytes_:
+                root += "/" + "d" * max(1, min(100, bytes_ - len(root) - 1))
+            os.makedirs(os.path.dirname(root))
+            for directory, where in ((root, self.folder), (os.path.basename(root), os.path.dirname(root))):
+                check = self.checks(environment={"PROFTRACE_DIR": directory}, cwd=where)["run directories"]
+                self.assertEqual((check["status"], "the path has 447 bytes" in check["detail"]), ("ok", False) if is_held else ("fail", True))
+                subprocess.run(["/bin/true"], env=clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_DIR=directory), cwd=where, check=True)
+                self.assertEqual(os.path.exists(root), is_held)
+                done = self.proftrace("run", "--", "true", environment={"PROFTRACE_DIR": directory}, cwd=where)
+                self.assertEqual((done.returncode, b"too long for the library" in done.stderr), (0, False) if is_held else (125, True), done.stderr)
+                if is_held:
+                    info = json.loads(self.proftrace("info", "--json", os.path.join(root, "latest")).stdout)
+                    self.assertEqual(len(info["processes"]), 1)
+                    shutil.rmtree(root)
+                else:
+                    os.rmdir(root)
+            shutil.rmtree(os.path.join(self.folder, "d" * 100))
+
+    def test_a_run_directory_of_a_long_path(self):
+        done = self.proftrace("run", "-o", "/".join(["e" * 100] * 5), "--", "true")
+        self.assertEqual((done.returncode, b"at most 510); name another one with" in done.stderr), (125, True), done.stderr)
 
     def test_untraceable_command(self):
         program = self.compile("int main(void){return 0;}", "-static")

@@ -17,6 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "proftrace/limits.h"
 #include "launcher/session_dir.h"
 #include "launcher/target.h"
 #include "options/option_values.h"
@@ -89,12 +90,28 @@ static int open_if_writable(const char *directory, struct pt_error *err)
     return pt_fail(err, "cannot make a directory in %s: %s", directory, strerror(problem));
 }
 
+/* As the library counts, which makes it absolute and resolves nothing; 0 = unknown. */
+static size_t absolute_bytes(const char *root)
+{
+    char here[PATH_MAX];
+    if (*root == '/')
+        return strlen(root);
+    return getcwd(here, sizeof here) ? strlen(here) + 1 + strlen(root) : 0;
+}
+
 void pt_doctor_place(struct pt_doctor_checks *checks)
 {
     PT_AUTO(pt_freep) char *root = pt_runs_root();
     struct pt_doctor_check *check = pt_doctor_add(checks, "run directories");
     struct pt_error err = {0};
     char existing[PATH_MAX];
+    const size_t bytes = absolute_bytes(root);
+    if (bytes > PT_ROOT_MAX_BYTES) {
+        pt_doctor_detail(check, PT_DOCTOR_FAIL, "the path has %zu bytes, at most %d can be used: %s", bytes,
+                         PT_ROOT_MAX_BYTES, root);
+        snprintf(check->remedy, sizeof check->remedy, "set PROFTRACE_DIR to a shorter one");
+        return;
+    }
     nearest_existing(root, existing, sizeof existing);
     const bool is_there = !strcmp(existing, root);
     PT_AUTO(pt_closep) int fd = is_there ? pt_session_root_open(root, &err) : open_if_writable(existing, &err);
