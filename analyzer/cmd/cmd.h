@@ -9,6 +9,8 @@
 #ifndef PT_CMD_CMD_H
 #define PT_CMD_CMD_H
 
+#include <stdbool.h>
+
 #include "util/error.h"
 
 struct pt_command {
@@ -21,6 +23,9 @@ struct pt_command {
 #define COMMAND(name, arguments, summary) int pt_cmd_##name(int argc, char **argv, struct pt_error *err);
 #include "commands.def"
 #undef COMMAND
+
+/* `export --to chrome RUN`, for a run that has just ended. */
+int pt_export_timeline(const char *path, bool is_silent, struct pt_error *err);
 
 /* All commands in the order of commands.def, ending with a row whose name is NULL. */
 extern const struct pt_command pt_commands[];

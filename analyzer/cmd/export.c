@@ -28,7 +28,7 @@ struct request {
     const char *format, *output, *stage;
     pt_i64 from_ns, until_ns, since_ns, min_duration_ns;
     pt_u64 pid, max_bytes;
-    bool force, json, off_cpu;
+    bool force, json, off_cpu, is_silent;
 };
 
 /* For help. */
@@ -215,7 +215,8 @@ static int write_output(struct pt_session *session, const struct pt_exporter *ex
     const struct pt_export_options options = options_of(exporter, request);
     if ((exporter->write ? write_one : write_folder)(session, exporter, &options, &output, err) < 0)
         return -1;
-    print_summary(exporter, &output);
+    if (!request->is_silent)
+        print_summary(exporter, &output);
     if (request->json && print_json(&output) < 0)
         return pt_fail(err, "cannot write the summary to stdout");
     return 0;
@@ -255,6 +256,35 @@ static int check(const struct request *request, const struct pt_exporter *export
     return check_format(request, exporter, err);
 }
 
+/* `path` = the run; NULL = the latest. */
+static int export_run(struct request *request, const struct pt_exporter *exporter, const char *path,
+                      struct pt_error *err)
+{
+    PT_AUTO(pt_run_close) struct pt_run run = {0};
+    /* Of whole stages something is known, too, where nothing was traced: whether they failed, and why. */
+    if (pt_run_open(path, &run, err) < 0 || (!run.session && !exporter->has_figures))
+        return -1;
+    struct pt_session *session = pt_run_session(&run);
+    if (request->since_ns && pt_run_end_ns(&run) > request->since_ns)
+        request->from_ns = pt_run_end_ns(&run) - request->since_ns;
+    struct pt_out_place place = pt_place_of_user(request->output);
+    if (request->output)
+        return write_output(session, exporter, request, &place, err);
+    PT_AUTO(pt_freep) char *name = pt_asprintf("%s%s", request->off_cpu ? "off-" : "", exporter->file_name);
+    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
+    if (place_in_run(session, name, &shown, &place, err) < 0)
+        return -1;
+    const int result = write_output(session, exporter, request, &place, err);
+    close(place.folder_fd);
+    return result;
+}
+
+int pt_export_timeline(const char *path, bool is_silent, struct pt_error *err)
+{
+    struct request request = {.format = "chrome", .max_bytes = SIZE_OF_FORMAT, .pid = ALL_PIDS, .is_silent = is_silent};
+    return export_run(&request, pt_exporter_find(request.format), path, err);
+}
+
 int pt_cmd_export(int argc, char **argv, struct pt_error *err)
 {
     struct request request = {.max_bytes = SIZE_OF_FORMAT, .pid = ALL_PIDS};
@@ -283,22 +313,5 @@ int pt_cmd_export(int argc, char **argv, struct pt_error *err)
     const struct pt_exporter *exporter = request.format ? pt_exporter_find(request.format) : NULL;
     if (check(&request, exporter, err) < 0)
         return -1;
-    const char *path = args.n ? args.values[0] : NULL;
-    PT_AUTO(pt_run_close) struct pt_run run = {0};
-    /* Of whole stages something is known, too, where nothing was traced: whether they failed, and why. */
-    if (pt_run_open(path, &run, err) < 0 || (!run.session && !exporter->has_figures))
-        return -1;
-    struct pt_session *session = pt_run_session(&run);
-    if (request.since_ns && pt_run_end_ns(&run) > request.since_ns)
-        request.from_ns = pt_run_end_ns(&run) - request.since_ns;
-    struct pt_out_place place = pt_place_of_user(request.output);
-    if (request.output)
-        return write_output(session, exporter, &request, &place, err);
-    PT_AUTO(pt_freep) char *name = pt_asprintf("%s%s", request.off_cpu ? "off-" : "", exporter->file_name);
-    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
-    if (place_in_run(session, name, &shown, &place, err) < 0)
-        return -1;
-    const int result = write_output(session, exporter, &request, &place, err);
-    close(place.folder_fd);
-    return result;
+    return export_run(&request, exporter, args.n ? args.values[0] : NULL, err);
 }

@@ -361,8 +361,7 @@ struct afterwards {
 static void write_timeline(const struct pt_session_dir *dir)
 {
     struct pt_error err = {0};
-    const char *const words[] = {"export", "--to", "chrome", dir->path, NULL};
-    if (pt_cmd_export(4, (char **)(size_t)words, &err) < 0)
+    if (pt_export_timeline(dir->path, pt_environment_says_quiet(), &err) < 0)
         pt_command_say("no timeline was written: %s", err.text);
 }
 

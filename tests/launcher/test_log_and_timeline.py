@@ -63,6 +63,11 @@ class LogAndTimeline(LauncherCase):
         with gzip.open(self.latest("trace.json.gz"), "rt", encoding="utf-8") as file:
             self.assertTrue(json.load(file)["traceEvents"])
 
+    def test_the_timeline_of_a_quiet_run(self):
+        done = self.proftrace("run", "--timeline", "--no-report", "--", "/bin/true", environment={"PROFTRACE_QUIET": "1"})
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertTrue(os.path.exists(self.latest("trace.json.gz")))
+
     def test_the_page_is_named(self):
         done = self.proftrace("run", "--", "/bin/true")
         line = done.stderr.decode().splitlines()[-1]
