@@ -336,12 +336,12 @@ static const struct pt_column columns[] = {
 };
 static const struct pt_table_kind by_name = {PT_VIEW_ranges, .most = MAX_ROWS, PT_COLUMNS(columns)};
 
-static bool has_promises(const struct ranges *ranges, pt_u32 stage)
+static size_t n_promised(const struct ranges *ranges, pt_u32 stage)
 {
+    size_t n = 0;
     for (size_t i = 0; i < ranges->n; i++)
-        if (ranges->items[i].stage == stage && ranges->items[i].sla_ns)
-            return true;
-    return false;
+        n += ranges->items[i].stage == stage && ranges->items[i].sla_ns && ranges->items[i].calls;
+    return n;
 }
 
 static double quantile_s(const struct pt_histogram *durations, double quantile)
@@ -349,15 +349,25 @@ static double quantile_s(const struct pt_histogram *durations, double quantile)
     return (double)pt_histogram_quantile(durations, quantile) / 1e9;
 }
 
+/* In the order of time; but one with a promise has its row before longer ones: somebody waits for its figure. */
 static void table_of_ranges(const struct ranges *ranges, pt_u32 stage, struct pt_metrics *metrics)
 {
     const struct pt_value no_promise = pt_unknown("the program promised nothing for it");
     struct pt_table_kind kind = by_name;
-    kind.n_columns -= has_promises(ranges, stage) ? 0 : 2;
+    const size_t promised = n_promised(ranges, stage);
+    size_t room = promised < MAX_ROWS ? MAX_ROWS - promised : 0; /* for the others */
+    kind.n_columns -= promised ? 0 : 2;
     struct pt_rows rows = pt_rows(metrics, pt_scope_stage(stage), &kind);
     for (size_t i = 0; i < ranges->n; i++) {
         const struct range *range = &ranges->items[i];
-        if (range->stage != stage || !range->calls || !pt_rows_have_room(&rows))
+        if (range->stage != stage || !range->calls)
+            continue;
+        if (!range->sla_ns && !room) {
+            pt_rows_leave_out(&rows, 1);
+            continue;
+        }
+        room -= !range->sla_ns;
+        if (!pt_rows_have_room(&rows))
             continue;
         pt_rows_add(&rows,
                     &(struct range_row){
