@@ -78,7 +78,8 @@ static inline void proftrace_epoch(unsigned long long number)
         proftrace_v1_epoch(number);
 }
 
-/* From here on the process belongs to this stage of the pipeline (else PROFTRACE_STAGE, else the command's name). */
+/* From here on the process does the work of this stage: a name on timelines and in the events. The report's stages are
+ * those that processes start in (PROFTRACE_STAGE, else the command's name). */
 static inline void proftrace_stage(const char *name)
 {
     if (proftrace_v1_stage)
