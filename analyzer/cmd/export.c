@@ -19,6 +19,7 @@
 #include "util/new_file.h"
 #include "util/text/path.h"
 #include "util/text/sanitize.h"
+#include "arguments/open_run.h"
 #include "arguments/options.h"
 
 #define SIZE_OF_FORMAT UINT64_MAX /* --max-size is not given */
@@ -245,12 +246,18 @@ static int check_format(const struct request *request, const struct pt_exporter 
 }
 
 /* `exporter` = that of request->format; NULL = there is none. */
-static int check(const struct request *request, const struct pt_exporter *exporter, struct pt_error *err)
+static int check(struct request *request, const struct pt_exporter *exporter, struct pt_error *err)
 {
+    if (request->since_ns == 0)
+        return pt_fail_code(err, 2, "option '--since': it looks back, so it is more than 0");
+    if (request->until_ns == 0)
+        return pt_fail_code(err, 2, "option '--until': nothing is before the beginning of the run; give more than 0");
+    request->since_ns = request->since_ns == PT_TIME_NOT_GIVEN ? 0 : request->since_ns;
+    request->until_ns = request->until_ns == PT_TIME_NOT_GIVEN ? 0 : request->until_ns;
     if (request->until_ns && request->from_ns > request->until_ns)
         return pt_fail_code(err, 2, "--from is later than --until: nothing lies between them");
-    if (request->since_ns < 0 || (request->since_ns && (request->from_ns || request->until_ns)))
-        return pt_fail_code(err, 2, "--since looks back from the end: neither negative nor with --from or --until");
+    if (request->since_ns && (request->from_ns || request->until_ns))
+        return pt_fail_code(err, 2, "--since looks back from the end: leave out --from and --until");
     if (request->pid != ALL_PIDS && (!request->pid || request->pid > INT32_MAX))
         return pt_fail_code(err, 2, "--pid %llu: no process has this number", (unsigned long long)request->pid);
     return check_format(request, exporter, err);
@@ -287,7 +294,8 @@ int pt_export_timeline(const char *path, bool is_silent, struct pt_error *err)
 
 int pt_cmd_export(int argc, char **argv, struct pt_error *err)
 {
-    struct request request = {.max_bytes = SIZE_OF_FORMAT, .pid = ALL_PIDS};
+    struct request request = {
+        .max_bytes = SIZE_OF_FORMAT, .pid = ALL_PIDS, .since_ns = PT_TIME_NOT_GIVEN, .until_ns = PT_TIME_NOT_GIVEN};
     const struct pt_opt table[] = {
         PT_OPT_TEXT("to", 't', &request.format, "FORMAT", format_list),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE",

@@ -136,7 +136,7 @@ static const char formats[] =
 
 int pt_cmd_report(int argc, char **argv, struct pt_error *err)
 {
-    struct request request = {.top = NOT_GIVEN, .finding = NOT_GIVEN};
+    struct request request = {.top = NOT_GIVEN, .finding = NOT_GIVEN, .since_ns = PT_TIME_NOT_GIVEN};
     const struct pt_opt table[] = {
         PT_OPT_CHOICE("format", 'f', &request.format, formats + 1, "form of the report (default: text)"),
         PT_OPT_TEXT("output", 'o', &request.output, "FILE", "write here instead of stdout"),

@@ -41,7 +41,7 @@ static int show(const struct request *request, const struct pt_report *report, s
 
 int pt_cmd_stats(int argc, char **argv, struct pt_error *err)
 {
-    struct request request = {.top = 30};
+    struct request request = {.top = 30, .since_ns = PT_TIME_NOT_GIVEN};
     const struct pt_opt table[] = {
         PT_OPT_CHOICE("by", 'b', &request.by, "call|file|stack|thread|size|line", "what to add up by (default: call)"),
         PT_OPT_FLAG("json", 0, &request.json, "print JSON"),

@@ -196,6 +196,9 @@ class BadInput(LauncherCase):
         self.assert_one_line(self.proftrace("report", "--top", "many"), USAGE, "--top", "not a number")
         self.assert_one_line(self.proftrace("stats", "--by", "fil"), USAGE, "call|file|stack|thread|size")
         self.assert_one_line(self.proftrace("run", "-o"), FAILED_FIRST, "needs a value: RUN")
+        for command in (("report",), ("stats",), ("export", "--to", "chrome")):
+            self.assert_one_line(self.proftrace(*command, "--since", "0"), USAGE, "option '--since': it looks back, so it is more than 0")
+        self.assert_one_line(self.proftrace("export", "--to", "chrome", "--until", "0"), USAGE, "option '--until'", "give more than 0")
         for pid in ("0", str((1 << 32) + 1)):
             self.assert_one_line(self.proftrace("export", "--to", "chrome", "--pid", pid), USAGE, f"--pid {pid}", "no process")
 

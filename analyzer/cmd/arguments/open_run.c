@@ -31,12 +31,13 @@ int pt_open_run(const struct pt_opt *table, int argc, char **argv, struct pt_run
     return done ? done : pt_run_open(path, run, err);
 }
 
-int pt_open_report(const struct pt_opt *table, int argc, char **argv, const pt_i64 *since_ns, struct pt_report *report,
+int pt_open_report(const struct pt_opt *table, int argc, char **argv, pt_i64 *since_ns, struct pt_report *report,
                    struct pt_error *err)
 {
     const char *path;
     const int done = parse(table, argc, argv, &path, err);
-    if (!done && *since_ns < 0)
+    if (!done && *since_ns == 0)
         return pt_fail_code(err, 2, "option '--since': it looks back, so it is more than 0");
+    *since_ns = *since_ns == PT_TIME_NOT_GIVEN ? 0 : *since_ns;
     return done ? done : pt_report_open_since(path, *since_ns, report, err);
 }

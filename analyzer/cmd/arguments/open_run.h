@@ -15,9 +15,11 @@ int pt_open_session(const struct pt_opt *table, int argc, char **argv, struct pt
                     struct pt_error *err);
 /* The same, and run.json; a run without any trace is fine when that is there. Close the run whatever the result. */
 int pt_open_run(const struct pt_opt *table, int argc, char **argv, struct pt_run *run, struct pt_error *err);
-/* The same for a run that was analyzed, and of which an option has said how much of its end (0 = all of it); close the
- * report (zeroed before the call) whatever the result. */
-int pt_open_report(const struct pt_opt *table, int argc, char **argv, const pt_i64 *since_ns, struct pt_report *report,
+/* Of a time before the option is parsed, which takes none below 0. */
+enum { PT_TIME_NOT_GIVEN = -1 };
+/* The same for a run that was analyzed, and of which an option may say how much of its end; afterwards 0 = all of it.
+ * Close the report (zeroed before the call) whatever the result. */
+int pt_open_report(const struct pt_opt *table, int argc, char **argv, pt_i64 *since_ns, struct pt_report *report,
                    struct pt_error *err);
 
 #endif
