@@ -67,7 +67,8 @@ static int check_top(const struct request *request, struct pt_error *err)
     if (request->source)
         return pt_fail_code(err, 2, "--top cuts tables, and --source shows a file: leave one of them out");
     if (pt_renderers[request->format].render == pt_render_json)
-        return pt_fail_code(err, 2, "--top cuts the tables for people; %s has all rows",
+        return pt_fail_code(err, 2,
+                            "--top cuts the tables for people; those of %s say in `_left_out` how many rows they lack",
                             pt_renderers[request->format].name);
     if (request->finding != NOT_GIVEN)
         return pt_fail_code(err, 2, "--top cuts tables, and --finding shows a finding: leave one of them out");

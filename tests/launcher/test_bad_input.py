@@ -204,7 +204,7 @@ class BadInput(LauncherCase):
 
     def test_options_that_exclude_each_other(self):
         self.run_it("true", options=("-o", "run"))
-        for options, said in ((("report", "run", "--format", "json", "--top", "10"), "json has all rows"),
+        for options, said in ((("report", "run", "--format", "json", "--top", "10"), "those of json say in `_left_out` how many rows they lack"),
                               (("report", "run", "--top", "3"), "the report of one screen has none: add --full"),
                               (("report", "run", "--full", "--top", "3", "--finding", "1"), "leave one of them out"),
                               (("report", "run", "--source", "a.py", "--top", "3"), "leave one of them out"),
