@@ -186,6 +186,18 @@ class Otlp(ExportCase):
                 parents = {span["name"]: spans[span["parentSpanId"]]["name"] for span in spans.values() if "parentSpanId" in span}
                 self.assertEqual({name: parent for name, parent in parents.items() if name in ("stays", "outer", "left", "closed")}, above)
 
+    def test_what_is_too_deep_is_counted(self):
+        ranges = [f'{1 + i / 1000:.9f} 100/100 range_begin name="r{i}"' for i in range(70)] + [f'{2 + i / 1000:.9f} 100/100 range_end' for i in range(70)]
+        folder = tempfile.mkdtemp(dir=self.folder)
+        story = os.path.join(folder, "story.pt.txt")
+        with open(story, "w", encoding="utf-8") as file:
+            file.write(f"proftrace-text 1 start_realtime_ns={START_NS}\nprocess 100 ppid=1 uid=1000 trace_id=0x64 start=0.0 end=9.0 state=exited exit_status=0 "
+                       'boot="b" host="h" stage="s" comm="a" exe="/usr/bin/a" argc=1 argv=["a"]\nthread 100/100 slot=0 life=1 start=0.0\n')
+            file.write("\n".join(ranges) + "\n")
+        self.traced("assemble", story, "-o", folder)
+        done = self.traced("export", "--to", "otlp", "--json", "-o", os.path.join(folder, "spans"), folder)
+        self.assertEqual((json.loads(done.stdout)["left_out"], b"6 events could not be shown" in done.stderr), (6, True), done.stderr)
+
     def test_filters(self):
         path, _ = self.export("otlp", "--min-dur", "1s")
         with open(path, encoding="utf-8") as file:

@@ -163,6 +163,8 @@ static void begin_range(struct export *export, struct thread_spans *spans, const
         spans->open[spans->depth] = open;
         spans->open[spans->depth].detail = detail;
         spans->open[spans->depth].number = -1;
+    } else {
+        export->summary->left_out++;
     }
     spans->depth++;
 }
