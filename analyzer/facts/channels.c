@@ -165,13 +165,22 @@ static const struct pt_connection *connection_of(const struct pt_channels *chann
     return NULL;
 }
 
+/* All eventfds of a machine have one name, and so have timers: the number tells them apart within a process. One that
+ * was inherited by a fork is then another one: a wait for nobody known, where the name would blame whoever has one. */
+static pt_u64 hash_of(const struct pt_event *event, const char *path)
+{
+    const pt_u64 hash = pt_channel_hash(event->process, path);
+    const bool has_no_name = !strncmp(path, "anon_inode:", 11);
+    return has_no_name ? mixed(hash, key_of(event->process, pt_descriptor_number(event))) : hash;
+}
+
 static pt_u32 channel_of(struct pt_channels *channels, const struct pt_event *event)
 {
     const enum pt_channel kind = pt_channel_of_event(event);
     if (kind == PT_CHANNEL_FILE || (kind == PT_CHANNEL_NETWORK && !channels->has_connections))
         return 0;
     const char *path = pt_descriptor_of_event(event);
-    const pt_u64 hash = pt_channel_hash(event->process, path);
+    const pt_u64 hash = hash_of(event, path);
     const bool may_connect = channels->has_connections && (kind == PT_CHANNEL_NETWORK || !strncmp(path, "unix ", 5));
     const struct pt_connection *connection = may_connect ? connection_of(channels, event, hash) : NULL;
     if (connection)

@@ -61,6 +61,21 @@ print(time.monotonic() - start)
 os.wait()
 """
 
+# As uvloop's: a thread of its own wakes the loop through an eventfd. Two processes, whose eventfds have the same name.
+OWN_EVENTFDS = """
+import ctypes, os, select, threading, time
+libc = ctypes.CDLL(None)
+os.fork()
+woken = libc.eventfd(0, 0)
+def work():
+    for i in range(4): time.sleep(0.2); os.write(woken, (1).to_bytes(8, 'little'))
+loop = select.epoll(); loop.register(woken, select.EPOLLIN)
+thread = threading.Thread(target=work)
+thread.start()
+for i in range(4): loop.poll(); os.read(woken, 8)
+thread.join()
+"""
+
 
 class EventLoops(AccountCase):
     def run_python(self, body):
@@ -88,6 +103,17 @@ class EventLoops(AccountCase):
         self.assert_within(time["data_wait_s"], float(output), float(output), time["wall_s"], str(time))
         wait = next(row for row in stage["waits"] if row["wait"] == "Data wait")
         self.assertGreater(wait["sleep_s"], 0.7)
+
+    @thrice
+    def test_a_thread_of_its_own_wakes_it(self):
+        """Eventfds have no name of their own: that of another process is not who woke this one."""
+        _, _, stage = self.run_python(OWN_EVENTFDS)
+        mains = [row for row in stage["threads"] if row["idle_s"] > 0.1]
+        self.assertEqual(len(mains), 2, stage["threads"])
+        for row in mains:
+            self.assertGreater(row["idle_s"], 0.7, row)
+            self.assertLess(row["data_wait_s"], 0.05, row)
+        self.assertEqual([row for row in stage.get("waits", []) if row["wait"] == "Data wait" and row["total_s"] > 0.01], [])
 
     def check_launcher(self, stage, name):
         """It waits for its children all the time, so the stage's account is theirs."""
