@@ -177,19 +177,34 @@ static void note_service(struct pt_children *children, const struct pt_event *e)
     parent->has_workers = --parent->n_workers > 0;
 }
 
+/* The wait of an event loop is one for a worker where the call behind it takes what a worker sent. Any other is for
+ * clients, servers and timers. */
+static void waited_in_loop(struct pt_children *children, const struct pt_event *e)
+{
+    const struct pt_loop_answer *loop = &children->facts->call.loop;
+    struct pt_event wait = *e;
+    wait.start_ns = loop->wait.start_ns;
+    wait.duration_ns = loop->wait.end_ns - loop->wait.start_ns;
+    if (loop->is_known && loop->wait.part == PT_PART_data_wait)
+        waited_for_worker(children, &wait);
+}
+
 static void waited_on_channel(struct pt_children *children, const struct pt_event *e)
 {
     struct pt_children_process *own = &children->processes[e->process->index];
+    const bool is_loop = pt_time_part_of_event(e) == PT_PART_idle;
     const struct pt_process *target = other_side(children, e);
     if (target && pt_is_of_multiprocessing(target)) { /* it forks a worker */
         waited_for_worker(children, e);
     } else if (is_own_worker(children, target, e->process)) {
         own->batches_received += e->desc->kind == PT_KIND_io_read || e->desc->kind == PT_KIND_net_receive;
+        waited_in_loop(children, e);
         waited_for_worker(children, e);
     } else if (target && target->parent == e->process) {
         waited_for_command(children, e, target, NULL);
     } else if (!target && has_workers_now(own, e)) {
-        waited_for_worker(children, e);
+        if (!is_loop)
+            waited_for_worker(children, e);
     } else if (!target && has_commands_now(own, e)) {
         waited_for_command(children, e, NULL, "(output of commands)");
     }
