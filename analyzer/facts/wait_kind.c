@@ -148,6 +148,18 @@ static bool polls_listener(const struct pt_event *event, enum pt_channel channel
     return channel != PT_CHANNEL_FILE && pt_is_listening(pt_descriptor_of_event(event));
 }
 
+bool pt_serves(const struct pt_process *process)
+{
+    return pt_totals_of(process->totals, PT_KIND_net_setup)->calls ||
+           pt_totals_of(process->totals, PT_KIND_net_accept)->calls;
+}
+
+/* What a poll waits for when its time runs out: select does not say which descriptors it was given. */
+static enum pt_time_part part_of_timeout(const struct pt_event *event, enum pt_channel channel)
+{
+    return channel != PT_CHANNEL_FILE && pt_serves(event->process) ? PT_PART_idle : PT_PART_sleep;
+}
+
 static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_channel channel)
 {
     const enum pt_time_part part = pt_time_part_of_kind(event->desc->kind);
@@ -159,7 +171,7 @@ static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_chan
     if (pt_is_event_loop(event) || pt_waits_for_signals(event) || (is_poll && polls_listener(event, channel)))
         return PT_PART_idle;
     if (is_poll && event->result == 0 && !polls_one_pipe(event, channel))
-        return PT_PART_sleep; /* it timed out: a sleep */
+        return part_of_timeout(event, channel);
     if (channel != PT_CHANNEL_FILE)
         return channel == PT_CHANNEL_LOCAL ? PT_PART_data_wait : PT_PART_network;
     return is_poll ? PT_PART_sleep : part; /* a poll without a known descriptor is a pause */

@@ -34,6 +34,9 @@ bool pt_is_event_loop(const struct pt_event *event);
  * that waits for its child this way does not sleep. */
 bool pt_waits_for_signals(const struct pt_event *event);
 
+/* Who serves has timers, and waits for clients beside them. */
+bool pt_serves(const struct pt_process *process);
+
 /* Stdio with a buffer takes tens of nanoseconds for a few bytes, and most of that is the reading of our clock; a system
  * call takes hundreds. */
 enum { PT_COPIES_BELOW_NS = 250 };

@@ -155,13 +155,6 @@ static void add_timed_waits(struct sleeps *sleeps)
     }
 }
 
-/* Who serves has timers, and waits for clients beside them. */
-static bool serves(const struct pt_process *process)
-{
-    return pt_totals_of(process->totals, PT_KIND_net_setup)->calls ||
-           pt_totals_of(process->totals, PT_KIND_net_accept)->calls;
-}
-
 /* What another thread or process makes ready is late by the last pause at most; where there is none, tasks of one loop
  * wait for each other. */
 static void add_loops(struct sleeps *sleeps)
@@ -170,7 +163,7 @@ static void add_loops(struct sleeps *sleeps)
         struct pt_timed_waiter *waiter = &sleeps->of_loops.items[i];
         const struct pt_process *process = waiter->thread->process;
         struct pt_split_time *time = &sleeps->short_ones[pt_profile_stage_of(sleeps->profile, process)];
-        if (!pt_timed_waits_poll_in_loop(waiter) || serves(process))
+        if (!pt_timed_waits_poll_in_loop(waiter) || pt_serves(process))
             continue;
         const pt_u64 cost_ns =
             process->n_threads > 1 || process->has_children ? waiter->unanswered.last_ns : waiter->unanswered.ns;
