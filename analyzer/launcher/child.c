@@ -49,6 +49,21 @@ int pt_child_become(const char *path, char **argv, char **environment, struct pt
     return exec_failed(path, errno, err);
 }
 
+/* systemd's sockets and its watchdog are for the process that it has started, by its pid: that is us, and is to be the
+ * command, which would open other sockets otherwise. */
+static void be_the_service(char **environment)
+{
+    static const char *const names[] = {"LISTEN_PID", "WATCHDOG_PID", "SYSTEMD_EXEC_PID"};
+    static char made[sizeof names / sizeof *names][32];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char ours[sizeof made[i]];
+        snprintf(ours, sizeof ours, "%s=%d", names[i], (int)getppid());
+        snprintf(made[i], sizeof made[i], "%s=%d", names[i], (int)getpid());
+        for (char **at = environment; *at; at++)
+            *at = strcmp(*at, ours) ? *at : made[i];
+    }
+}
+
 /* What the child says through the pipe when it cannot become the command. */
 struct trouble {
     int problem;
@@ -67,6 +82,7 @@ __attribute__((noreturn)) static void run_child(const struct pt_child *child, co
     sigaction(SIGXFSZ, &inherited->size_action, NULL);
     sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
     const bool is_cwd = child->cwd && chdir(child->cwd) < 0;
+    be_the_service(child->environment);
     if (!is_cwd)
         exec_or_shell(child->path, child->argv, child->environment);
     const struct trouble trouble = {errno, is_cwd};
