@@ -257,6 +257,19 @@ static void find_elsewhere(struct pt_session *session)
             is_known && strncmp(session->processes[i]->file->header->boot_id, boot_id, sizeof boot_id) != 0;
 }
 
+/* Their events are there, and in all totals. */
+static void note_unknown_names(struct pt_session *session)
+{
+    const pt_u64 n = session->quality.drops[PT_DROP_definition];
+    PT_AUTO(pt_freep)
+    char *text = pt_asprintf("%llu name%s, stack%s or module%s found no room and %s unknown: give more "
+                             "(PROFTRACE_RING_MIB, PROFTRACE_BUDGET_MIB)",
+                             (unsigned long long)n, n == 1 ? "" : "s", n == 1 ? "" : "s", n == 1 ? "" : "s",
+                             n == 1 ? "is" : "are");
+    if (n)
+        pt_session_note(session, text);
+}
+
 static void sum_up(struct pt_session *session)
 {
     struct pt_quality *all = &session->quality;
@@ -311,6 +324,7 @@ struct pt_session *pt_session_open(const char *path, struct pt_error *err)
     pt_session_find_running(session);
     pt_session_find_ends(session);
     sum_up(session);
+    note_unknown_names(session);
     return session;
 }
 

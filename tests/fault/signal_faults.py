@@ -63,6 +63,12 @@ class SignalAndThreadFaults(FaultCase):
         machine.need_tasks(self, 1000)
         self.check(["threads_come_and_go"], modes=BOTH, timeout=300)
 
+    def test_t18_ends_of_threads_leave_room_for_names(self):
+        """What is kept of each thread that has ended took all the room that there was for names, of a server with a thread for each request."""
+        trace = self.check(["threads_come_and_go", "50", "10000"], options={"RING_MIB": "1"}, claims=False, timeout=300)
+        trace.tally(["fd_path:/late-99:io_open"])
+        self.assertEqual(trace.value("fd_path:/late-99:io_open"), 1)
+
     def test_python_handlers_and_threads(self):
         script = ("import signal, threading, os\n"
                   "hits = 0\n"

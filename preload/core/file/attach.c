@@ -43,11 +43,21 @@ static void move_in(struct pt_tracer_thread *t, pt_u32 tid)
 
 /* ---- taking over a dead thread's slot ---- */
 
+/* A server with a thread for each request would fill all the room for names with these, and never learn one again.
+ * Where half of it is used, what a thread has counted stays in the totals of its slot: it is told of a later thread
+ * there. */
+static int may_write_end(void)
+{
+    return __atomic_load_n(&pt_image->defs_bytes, __ATOMIC_RELAXED) <= pt_image->header->ring_limit_bytes / 2;
+}
+
 static void write_thread_end(struct pt_tracer_thread *t, pt_u32 tid)
 {
     const struct pt_thread_area *area = t->area;
     const struct pt_totals *totals = area->totals[area->totals_seq & 1];
     pt_u32 rows = 0;
+    if (!may_write_end())
+        return;
     for (pt_u32 kind = 0; kind < PT_TOTALS_ROWS; kind++)
         rows += totals[kind].calls != 0;
     const pt_u32 payload = (pt_u32)sizeof(struct pt_def_thread_end) + rows * (pt_u32)sizeof(struct pt_def_thread_row);

@@ -29,6 +29,18 @@ static void *work(void *number)
     return NULL;
 }
 
+/* Names that were not there before. */
+static void *open_late(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 100; i++) {
+        char name[300];
+        snprintf(name, sizeof name, "/%0200d/late-%d", 0, i);
+        MUST(open(name, O_RDONLY | O_CLOEXEC) < 0);
+    }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     const long at_a_time = argc > 1 ? atol(argv[1]) : 1000, in_all = argc > 2 ? atol(argv[2]) : 10000;
@@ -47,9 +59,12 @@ int main(int argc, char **argv)
     for (long i = 0; i < at_a_time; i++)
         sem_wait(&places);
     MUST(ended == in_all);
+    pthread_t late;
+    MUST(pthread_create(&late, NULL, open_late, NULL) == 0 && pthread_join(late, NULL) == 0);
+    trace_must("fd_path:/late-99:io_open", "==", 1);
     trace_must("io_write", ">=", in_all * WRITES);
     trace_must("fd_path:/dev/null:io_write", "==", in_all * WRITES);
-    trace_must("thread_create", "==", in_all);
+    trace_must("thread_create", "==", in_all + 1);
     trace_must("size:4242", "==", in_all * PAIRS);
     return host_broken;
 }
