@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Runs of thousands of short processes: a report's time and memory are those of what they did, not of their number squared or of
 tables that each of them might have filled. Each trace is written as text, as the stories are."""
+import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -33,15 +35,26 @@ class Story:
             self.process(100 + i, PARENT, start_s, start_s + 0.95 * self.every_s)
             self.events += tell(100 + i, start_s)
 
-    def reports(self, times):
-        """CPU time and peak memory of its report, for each of so many."""
+    @contextlib.contextmanager
+    def run(self):
         with tempfile.TemporaryDirectory() as folder:
             story, run = os.path.join(folder, "story.pt.txt"), os.path.join(folder, "run")
             os.mkdir(run)
             with open(story, "w", encoding="utf-8") as file:
                 file.write("\n".join(["proftrace-text 1 start_realtime_ns=1705320000000000000", *self.heads, *self.events]) + "\n")
             subprocess.run([PROFTRACE, "assemble", story, "-o", run], check=True)
+            yield run
+
+    def reports(self, times):
+        """CPU time and peak memory of its report, for each of so many."""
+        with self.run() as run:
             return [self.report(run) for _ in range(times)]
+
+    def stage(self):
+        """What the report says of it."""
+        with self.run() as run:
+            done = subprocess.run([PROFTRACE, "report", run, "--format", "json"], stdout=subprocess.PIPE, check=True)
+            return json.loads(done.stdout)["stages"][0]
 
     @staticmethod
     def report(run):
@@ -92,6 +105,21 @@ class Thousands(unittest.TestCase):
 
         more = self.bytes(n, phases) - self.bytes(n, reads)
         self.assertLess(more / n, 16 << 10)
+
+    def test_a_server_of_many_clients_asks_none(self):
+        """Of more than 65,536 addresses it is not remembered that they were accepted."""
+        story, n, every_s = Story(("server",), 0.0001), 65700, 0.0001
+        story.process(100, 1, 0, 1 + n * every_s)
+        for i in range(n):
+            start_s = 0.5 + i * every_s
+            name = f"tcp 10.{i >> 16}.{i >> 8 & 255}.{i & 255}:4000"
+            for at, text in enumerate((f'net_accept fd=4 result=5 peer="{name}" local="tcp 10.9.9.9:80" path="tcp bound 10.9.9.9:80"',
+                                       f'net_receive fd=5 result=30 path="{name}" flags=0x0 messages=1',
+                                       f'net_send fd=5 result=300 path="{name}" flags=0x0 messages=1',
+                                       f'net_receive fd=5 result=30 path="{name}" flags=0x0 messages=1')):
+                story.events.append(f"{start_s + at * 0.00002:.9f} +0.000010000 100/100 {text}")
+        stage = story.stage()
+        self.assertEqual((stage["requests"], stage.get("hosts", [])), (0, []))
 
 
 if __name__ == "__main__":

@@ -53,12 +53,16 @@ void pt_connection_ends_note_earlier(struct pt_connection_ends *ends, const stru
         pt_connection_ends_note(ends, &session->earlier[i]);
 }
 
+static bool is_full(const struct pt_connection_ends *ends)
+{
+    return ends->connected.n >= MOST_CONNECTIONS || ends->accepted.n >= MOST_CONNECTIONS;
+}
+
 /* How often it connected and accepted in all of its life is known also where these events are lost, or were not read: a
- * ring keeps a server's last minutes, and its connections are older. */
-static enum pt_connection_end end_by_counts(const struct pt_process *process)
+ * ring keeps a server's last minutes, and its connections are older. `lost`: or where it is not remembered. */
+static enum pt_connection_end end_by_counts(const struct pt_process *process, bool lost)
 {
     pt_u64 connects = 0, accepts = 0;
-    bool lost = false;
     for (int i = 0; process && i < MOST_PARENTS; i++) {
         const struct pt_totals_by_kind *totals = process->life_totals ? process->life_totals : process->totals;
         connects += pt_totals_of(totals, PT_KIND_net_connect)->calls;
@@ -77,13 +81,13 @@ enum pt_connection_end pt_connection_end_of(const struct pt_connection_ends *end
     if (pt_is_listening(path))
         return PT_END_SERVER;
     if (!ends->connected.n && !ends->accepted.n)
-        return end_by_counts(process);
+        return end_by_counts(process, false);
     const pt_u64 hash = pt_channel_hash(process, path);
     const struct pt_process *one = process;
     for (int i = 0; one && i < MOST_PARENTS; i++, one = maker_of(one))
         if (pt_map_find(&ends->connected, key_of(one, hash)))
             return PT_END_CLIENT;
-    return pt_map_find(&ends->accepted, hash) ? PT_END_SERVER : end_by_counts(process);
+    return pt_map_find(&ends->accepted, hash) ? PT_END_SERVER : end_by_counts(process, is_full(ends));
 }
 
 void pt_connection_ends_fini(struct pt_connection_ends *ends)

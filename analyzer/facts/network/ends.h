@@ -18,7 +18,7 @@ enum pt_connection_end {
     PT_END_LOST,   /* one of the two, and the event that told which is missing */
 };
 
-/* Bounded: of later ones nothing is known. */
+/* Bounded: of later ones no more is known than what the process did at all, connect or accept. */
 struct pt_connection_ends {
     struct pt_map connected; /* process and hash of the other side -> 1 */
     struct pt_map accepted;  /* hash of the other side -> 1 */
