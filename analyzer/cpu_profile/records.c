@@ -47,10 +47,10 @@ static void take_fork(struct pt_cpu_profile *profile, const struct pt_perf_recor
     char comm[PT_CPU_COMM_BYTES];
     memcpy(comm, parent->shown.comm, sizeof comm);
     struct pt_live_thread *child = pt_threads_add(&profile->threads, pid, tid, ppid, t_ns);
-    if (child) {
-        pt_threads_rename(child, comm, sizeof comm);
-        child->state = PT_THREAD_PREEMPTED; /* it could run from now on */
-    }
+    if (!child) /* one too many: nobody would hear of its end, and what it has would stay for good */
+        return;
+    pt_threads_rename(child, comm, sizeof comm);
+    child->state = PT_THREAD_PREEMPTED; /* it could run from now on */
     if (pid == ppid)
         return;
     pt_images_fork(&profile->images, ppid, pid);

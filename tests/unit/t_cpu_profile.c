@@ -18,6 +18,7 @@
 #include "facts/cpu_names.h"
 #include "cpu_profile/cfi.h"
 #include "cpu_profile/images.h"
+#include "cpu_profile/records.h"
 #include "cpu_profile/stack_tree.h"
 #include "cpu_profile/threads.h"
 #include "cpu_file/read.h"
@@ -112,6 +113,25 @@ static void times_add_up_to_the_life_of_a_thread(void **state)
     assert_int_equal(last->on_cpu_ns + last->preempted_ns + last->waiting_ns + last->unknown_ns, 3500);
     assert_int_equal(last->end_ns, 4500);
     pt_threads_fini(&threads);
+}
+
+/* ---- records ---- */
+
+static void of_a_thread_too_many_nothing_stays(void **state)
+{
+    (void)state;
+    static struct pt_cpu_profile profile;
+    pt_u32 body[] = {6, 5, 6, 5, 0, 0}; /* pid, ppid, tid, ptid, time */
+    const struct pt_perf_record fork = {
+        .type = PERF_RECORD_FORK, .t_ns = 2000, .body = (const pt_u8 *)body, .body_bytes = sizeof body};
+    pt_threads_add(&profile.threads, 5, 5, 1, 1000);
+    pt_image_map(image_of(&profile.images, 5), &(struct pt_mapping){1000, 9000, 0, NULL});
+    profile.threads.n = PT_CPU_THREADS_MAX;
+    pt_profile_take(&profile, &fork);
+    assert_null(pt_threads_find(&profile.threads, 6));
+    assert_null(pt_map_pointer(&profile.images.by_pid, 6));
+    pt_threads_fini(&profile.threads);
+    pt_images_fini(&profile.images);
 }
 
 /* ---- waits ---- */
@@ -341,6 +361,7 @@ int main(void)
         cmocka_unit_test(a_mapping_replaces_what_lies_below_it),
         cmocka_unit_test(many_mappings_stay_in_order),
         cmocka_unit_test(times_add_up_to_the_life_of_a_thread),
+        cmocka_unit_test(of_a_thread_too_many_nothing_stays),
         cmocka_unit_test(all_waits_are_summed_and_some_are_kept),
         cmocka_unit_test(what_was_written_is_read),
         cmocka_unit_test(hostile_items_end_the_file),
