@@ -10,9 +10,18 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-static const int forwarded[] = {SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
-                                SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP, SIGALRM};
-#define N_FORWARDED (sizeof forwarded / sizeof forwarded[0])
+/* By SIGTTIN and SIGTTOU a server has one worker more or less. Where the terminal sent them to the group, they stop the
+ * command, and we stop with it. */
+static bool is_forwarded(int number)
+{
+    static const int forwarded[] = {SIGINT,   SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
+                                    SIGWINCH, SIGCONT, SIGTSTP, SIGALRM, SIGTTIN, SIGTTOU};
+    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
+        if (number == forwarded[i])
+            return true;
+    return number >= SIGRTMIN && number <= SIGRTMAX;
+}
+
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 #define N_ENDS (sizeof ends / sizeof ends[0])
 
@@ -32,10 +41,12 @@ int pt_signals_take(struct pt_signals *ret_signals, struct pt_error *err)
     sigset_t set;
     sigemptyset(&set);
     sigemptyset(&ret_signals->ignored);
-    for (size_t i = 0; i < N_FORWARDED; i++) {
-        sigaddset(&set, forwarded[i]);
-        if (is_ignored(forwarded[i]))
-            sigaddset(&ret_signals->ignored, forwarded[i]);
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        if (!is_forwarded(number))
+            continue;
+        sigaddset(&set, number);
+        if (is_ignored(number))
+            sigaddset(&ret_signals->ignored, number);
     }
     /* Inherited as ignored, SIGCHLD would make the kernel throw the child's exit status away. */
     const struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -68,9 +79,17 @@ void pt_signals_collect(const struct pt_signals *signals, sigset_t *ret_early)
 
 void pt_signals_deliver(const sigset_t *early, pid_t child)
 {
-    for (size_t i = 0; i < N_FORWARDED; i++)
-        if (sigismember(early, forwarded[i]))
-            kill(child, forwarded[i]);
+    for (int number = 1; number <= SIGRTMAX; number++)
+        if (is_forwarded(number) && sigismember(early, number))
+            kill(child, number);
+}
+
+static void pass_on(const struct signalfd_siginfo *info, pid_t child)
+{
+    if (info->ssi_code == SI_QUEUE)
+        sigqueue(child, (int)info->ssi_signo, (union sigval){.sival_ptr = (void *)(uintptr_t)info->ssi_ptr});
+    else
+        kill(child, (int)info->ssi_signo);
 }
 
 /* The kernel keeps a blocked signal although it is ignored. */
@@ -108,7 +127,7 @@ void pt_signals_read(const struct pt_signals *signals, pid_t child, bool keep_en
         } else if (number == SIGQUIT) {
             ret_seen->asks_child |= !reached_group && child > 0;
         } else if (!reached_group && child > 0) {
-            kill(child, number);
+            pass_on(&info, child);
         }
     }
 }

@@ -16,9 +16,9 @@ import os, signal, sys, time
 terms = 0
 def seen(number, frame):
     global terms
-    os.write(1, (signal.Signals(number).name + "\n").encode())
+    os.write(1, (f"SIGRTMIN+{number - signal.SIGRTMIN}\n" if number > signal.SIGRTMIN else signal.Signals(number).name + "\n").encode())
     terms += number == signal.SIGTERM
-for number in (1, 2, 3, 10, 12, 15, 28, 18):
+for number in (1, 2, 3, 10, 12, 15, 28, 18, 21, 22, signal.SIGRTMIN + 3):
     signal.signal(number, seen)
 os.write(1, b"ready\n")
 end = time.time() + 20
@@ -37,9 +37,11 @@ class Signals(LauncherCase):
     def test_each_is_forwarded_once(self):
         process = self.listener()
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH,
-                       signal.SIGCONT):
+                       signal.SIGCONT, signal.SIGTTIN, signal.SIGTTOU):
             process.send_signal(number)
             self.assertEqual(process.stdout.readline().decode().strip(), number.name)
+        process.send_signal(signal.SIGRTMIN + 3)
+        self.assertEqual(process.stdout.readline(), b"SIGRTMIN+3\n")
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.stdout.readline(), b"SIGTERM\n")
         process.send_signal(signal.SIGTERM)
