@@ -207,6 +207,26 @@ static void a_forked_child_knows_what_its_parent_ran(void **state)
     end(&scene);
 }
 
+/* A server with a thread for each request: neither the time between two lists nor what is kept grows with the dead. */
+static void threads_that_have_ended_are_forgotten(void **state)
+{
+    (void)state;
+    enum { EVER = 20000, AFTER_NS = 20000000 };
+    struct scene scene;
+    begin(&scene);
+    const pt_u64 own = scene.python->thread.native_id;
+    for (pt_u32 i = 1; i <= EVER; i++) {
+        scene.python->thread.native_id = own + i;
+        pt_python_stack_read(&scene.process, scene.scratch, &scene.names, (pt_u32)own + i, &scene.stack);
+    }
+    assert_true(scene.process.threads.n < EVER / 2);
+    /* The kernel gives a number again, which was known as one without Python. */
+    scene.python->thread.native_id = own + EVER - 1;
+    const struct pt_map *threads = pt_python_threads(&scene.process, scene.process.listed_ns + AFTER_NS);
+    assert_int_equal(*pt_map_find(threads, own + EVER - 1), at(&scene.python->thread));
+    end(&scene);
+}
+
 static void what_cannot_be_is_no_stack(void **state)
 {
     (void)state;
@@ -339,6 +359,7 @@ int main(void)
         cmocka_unit_test(frames_have_lines_functions_and_files),
         cmocka_unit_test(code_that_takes_anothers_place_has_its_own_name),
         cmocka_unit_test(a_forked_child_knows_what_its_parent_ran),
+        cmocka_unit_test(threads_that_have_ended_are_forgotten),
         cmocka_unit_test(what_cannot_be_is_no_stack),
         cmocka_unit_test(hostile_texts_and_layouts_do_no_harm),
         cmocka_unit_test(python_takes_the_place_of_its_interpreter),

@@ -19,7 +19,8 @@ enum {
     NO_FRAME_OF_PYTHON = 3,     /* owners from here on: the interpreter's own entries */
     PTHREAD_TID = 720,          /* glibc, x86-64: since it has native threads */
     LIST_NS = 10000000,         /* between two readings of the list of threads for one that was not in it */
-    LIST_OF_EACH_NS = 1000000,  /* and as much more for each that was */
+    LIST_OF_EACH_NS = 1000000,  /* and as much more for each that it had */
+    DEAD_MOST = 4096,           /* that are remembered beside the living, and threads that run no Python */
 };
 
 struct frame {
@@ -81,8 +82,12 @@ static void list_threads(struct pt_python_process *process)
     const struct pt_python_layout *at = &header->layout;
     pt_u8 thread[THREAD_BYTES_MAX];
     pt_u64 address = 0;
+    /* A server with a thread for each request has had a million: to go through them takes longer than to ask again. */
+    if (process->threads.n > process->n_living + DEAD_MOST)
+        pt_map_fini(&process->threads);
     for (size_t i = 0; i < process->threads.n; i++)
         process->threads.entries[i].value = 0;
+    process->n_living = 0;
     errno = 0;
     if (!pt_remote_read(process->codes.pid, header->interpreter + at->interpreter_threads, &address, sizeof address))
         return;
@@ -90,6 +95,7 @@ static void list_threads(struct pt_python_process *process)
         if (!pt_remote_read(process->codes.pid, address, thread, thread_bytes(at)))
             return;
         const pt_u32 tid = tid_of(process, thread);
+        process->n_living++;
         if (tid)
             *pt_map_at(&process->threads, tid) = address;
     }
@@ -97,7 +103,7 @@ static void list_threads(struct pt_python_process *process)
 
 const struct pt_map *pt_python_threads(struct pt_python_process *process, pt_u64 now_ns)
 {
-    if (now_ns >= process->listed_ns + LIST_NS + process->threads.n * LIST_OF_EACH_NS) {
+    if (now_ns >= process->listed_ns + LIST_NS + (pt_u64)process->n_living * LIST_OF_EACH_NS) {
         process->listed_ns = now_ns;
         list_threads(process);
     }
