@@ -15,22 +15,28 @@
 
 #include "cpu_file/format.h"
 #include "util/auto.h"
+#include "util/hash.h"
 #include "util/mem.h"
 
-struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const char *path, pt_u64 inode)
+struct pt_code_module *pt_code_module_of_file(struct pt_code_modules *modules, const char *path, pt_u64 inode,
+                                              pt_u64 version)
 {
     const char *interned = pt_intern_text(&modules->paths, path);
-    pt_u64 *newest = pt_map_at(&modules->by_path, (uintptr_t)interned);
-    struct pt_code_module *module = (struct pt_code_module *)(uintptr_t)*newest;
-    if (module && module->inode == inode)
-        return module;
-    module = pt_calloc(1, sizeof *module);
+    pt_u64 *known = pt_map_at(&modules->by_file, pt_hash_pair((uintptr_t)interned, pt_hash_pair(inode, version)));
+    if (*known)
+        return (struct pt_code_module *)(uintptr_t)*known;
+    struct pt_code_module *module = pt_calloc(1, sizeof *module);
     module->path = interned;
     module->inode = inode;
     module->seen_s = time(NULL);
     pt_vec_push(modules, module);
-    *newest = (uintptr_t)module;
+    *known = (uintptr_t)module;
     return module;
+}
+
+struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const char *path, pt_u64 inode)
+{
+    return pt_code_module_of_file(modules, path, inode, 0);
 }
 
 static bool is_inode(const char *path, pt_u64 inode)
@@ -133,6 +139,6 @@ void pt_code_modules_fini(struct pt_code_modules *modules)
     free(modules->items);
     free(modules->used.items);
     pt_intern_fini(&modules->paths);
-    pt_map_fini(&modules->by_path);
+    pt_map_fini(&modules->by_file);
     pt_map_fini(&modules->calls);
 }

@@ -30,7 +30,7 @@ struct pt_code_modules {
         PT_VEC(struct pt_code_module *);
     } used; /* those with a number, in its order */
     struct pt_intern paths;
-    struct pt_map by_path; /* path -> newest module of that path */
+    struct pt_map by_file; /* path, inode, version -> module: below two roots a path is two files, by turns */
     struct pt_map calls;   /* module and offset in its file -> what call stands before it; see code_bytes.h */
 };
 
@@ -41,7 +41,11 @@ const char *pt_code_path_below_root(pid_t pid, const char *path);
 /* The path at which we find the file that /proc/PID/maps names `path`: below /proc/PID/root where the process is known
  * to be in another mount namespace, else the same. To be freed. */
 char *pt_code_path_here(pid_t pid, const char *path, pt_u64 inode);
-/* The module of a file. Never NULL. */
+/* The module of a file. Never NULL. `version`: what else tells it from other files of that path, or from an earlier one
+ * whose inode it got. */
+struct pt_code_module *pt_code_module_of_file(struct pt_code_modules *modules, const char *path, pt_u64 inode,
+                                              pt_u64 version);
+/* Where no more is known of it. */
 struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const char *path, pt_u64 inode);
 /* Something runs in it: its tables and its number are needed from now on. `pid` has it mapped. NULL = cannot be read.
  */

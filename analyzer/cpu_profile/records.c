@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "util/hash.h"
 #include "python/merge.h"
 #include "intervals.h"
 #include "records.h"
@@ -93,7 +94,7 @@ static void take_comm(struct pt_cpu_profile *profile, const struct pt_perf_recor
 /* pid, tid, address, length, offset, device, inode and its generation, protection, flags, name */
 static void take_mmap(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
 {
-    enum { INODE_AT = 40, NAME_AT = 64 };
+    enum { DEVICE_AT = 32, INODE_AT = 40, GENERATION_AT = 48, NAME_AT = 64 };
     const pt_u32 pid = u32_at(record, 0), tid = u32_at(record, 4);
     if (record->body_bytes <= NAME_AT || !thread_of(profile, pid, tid, pt_profile_since(profile, record->t_ns)))
         return;
@@ -101,7 +102,9 @@ static void take_mmap(struct pt_cpu_profile *profile, const struct pt_perf_recor
     if (!memchr(name, 0, record->body_bytes - NAME_AT))
         return;
     struct pt_mapping mapping = {u64_at(record, 8), u64_at(record, 8) + u64_at(record, 16), u64_at(record, 24), NULL};
-    mapping.module = pt_code_module_of(&profile->modules, strncmp(name, "//", 2) ? name : "", u64_at(record, INODE_AT));
+    mapping.module =
+        pt_code_module_of_file(&profile->modules, strncmp(name, "//", 2) ? name : "", u64_at(record, INODE_AT),
+                               pt_hash_pair(u64_at(record, DEVICE_AT), u64_at(record, GENERATION_AT)));
     pt_image_map(pt_images_of(&profile->images, pid), &mapping);
 }
 

@@ -63,6 +63,22 @@ static void a_mapping_replaces_what_lies_below_it(void **state)
     pt_code_modules_fini(&modules);
 }
 
+static void two_files_of_one_path_are_two_modules(void **state)
+{
+    (void)state;
+    struct pt_code_modules modules = {0};
+    struct pt_code_module *here = pt_code_module_of(&modules, "/lib/libc.so.6", 1);
+    struct pt_code_module *in_container = pt_code_module_of(&modules, "/lib/libc.so.6", 2);
+    assert_ptr_not_equal(here, in_container);
+    for (int i = 0; i < 100; i++) { /* by turns, as processes of two roots start */
+        assert_ptr_equal(pt_code_module_of(&modules, "/lib/libc.so.6", 1), here);
+        assert_ptr_equal(pt_code_module_of(&modules, "/lib/libc.so.6", 2), in_container);
+    }
+    assert_int_equal(modules.n, 2);
+    assert_ptr_not_equal(pt_code_module_of_file(&modules, "/lib/libc.so.6", 1, 7), here); /* a new file got its inode */
+    pt_code_modules_fini(&modules);
+}
+
 static void many_mappings_stay_in_order(void **state)
 {
     (void)state;
@@ -359,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mapping_replaces_what_lies_below_it),
+        cmocka_unit_test(two_files_of_one_path_are_two_modules),
         cmocka_unit_test(many_mappings_stay_in_order),
         cmocka_unit_test(times_add_up_to_the_life_of_a_thread),
         cmocka_unit_test(of_a_thread_too_many_nothing_stays),
