@@ -5,9 +5,11 @@
  */
 #include "remedy.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
+#include "facts/python/frames.h"
 #include "util/text/path.h"
 #include "conditions.h"
 #include "finding_stacks.h"
@@ -57,34 +59,79 @@ static bool is_for(const char *rules, const char *rule)
     return false;
 }
 
-/* What tells a method of remedies.def where functions have names without their class, before Python 3.11. Of all that
- * is in the file of data sets, TensorDataset alone goes through a generator. */
-static bool is_old_name(const struct pt_stack_frame *frame, const char *patterns)
+/* The same, where a word begins: the class ConvLSTMCell of a program is no LSTMCell of PyTorch. */
+static bool has_any_word(const char *text, const char *patterns)
 {
-    static const struct {
-        const char *method, *file, *name;
-    } names[] = {{"BaseEventLoop._run_once", "/asyncio/base_events.py", "_run_once"},
-                 {"TensorDataset.__getitem__", "/torch/utils/data/dataset.py", "<genexpr>"}};
-    for (size_t i = 0; frame->flags & PT_FRAME_OF_PYTHON && i < sizeof names / sizeof *names; i++)
-        if (strstr(patterns, names[i].method) && !strcmp(frame->function, names[i].name) && frame->file &&
-            strstr(frame->file, names[i].file))
-            return true;
+    for (size_t n; *patterns; patterns += n + (patterns[n] == '|')) {
+        n = strcspn(patterns, "|");
+        for (const char *at = text; (at = memmem(at, strlen(at), patterns, n)); at++)
+            if (at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_'))
+                return true;
+    }
     return false;
+}
+
+/* Methods of remedies.def that are known by their file, too: programs have a TensorDataset of their own, which reads
+ * files. Before Python 3.11 functions have names without their class. */
+static const struct method {
+    const char *name, *file, *old_name, *old_caller;
+} methods[] = {{"BaseEventLoop._run_once", "/asyncio/base_events.py", "_run_once", NULL},
+               {"TensorDataset.__getitem__", "/torch/utils/data/dataset.py", "<genexpr>", "__getitem__"}};
+
+static const struct method *method_of(const char *patterns)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (!strcmp(patterns, methods[i].name))
+            return &methods[i];
+    return NULL;
+}
+
+static bool is_python_in(const struct pt_stack_frame *frame, const char *file)
+{
+    return frame->flags & PT_FRAME_OF_PYTHON && frame->file && strstr(frame->file, file);
+}
+
+/* The next frame of Python; n = none. */
+static pt_u32 next_of_python(const struct pt_finding_stack *stack, pt_u32 from)
+{
+    while (from < stack->n && !(stack->frames[from].flags & PT_FRAME_OF_PYTHON))
+        from++;
+    return from;
+}
+
+/* StackDataset has such a generator, too: of other data sets, which are Python, or of what is in memory as well. */
+static bool is_called_by(const struct pt_finding_stack *stack, pt_u32 at, const struct method *method)
+{
+    const pt_u32 caller = next_of_python(stack, at + 1);
+    return next_of_python(stack, 0) == at && caller < stack->n && is_python_in(&stack->frames[caller], method->file) &&
+           !strcmp(stack->frames[caller].function, method->old_caller);
+}
+
+static bool is_method(const struct pt_finding_stack *stack, pt_u32 at, const struct method *method)
+{
+    const struct pt_stack_frame *frame = &stack->frames[at];
+    if (!is_python_in(frame, method->file))
+        return false;
+    return pt_python_is_part_of(frame->function, method->name) ||
+           (!strcmp(frame->function, method->old_name) && (!method->old_caller || is_called_by(stack, at, method)));
 }
 
 /* Of files of Python there are too many for a part of a name: "sqlite" is in sqlite_of_my_tests.py. */
 static bool is_in_frame(const struct pt_stack_frame *frame, const char *patterns)
 {
     const bool is_python = frame->flags & PT_FRAME_OF_PYTHON && frame->file;
-    return (frame->flags & PT_FRAME_IS_NAMED && has_any(frame->function, patterns)) || is_old_name(frame, patterns) ||
+    const bool is_function = frame->flags & PT_FRAME_OF_PYTHON ? has_any_word(frame->function, patterns)
+                                                               : has_any(frame->function, patterns);
+    return (frame->flags & PT_FRAME_IS_NAMED && is_function) ||
            (is_python && is_any(pt_base_name(frame->file), patterns)) ||
            (frame->module && has_any(pt_base_name(frame->module), patterns));
 }
 
 static bool is_in_stack(const struct pt_finding_stack *stack, const char *patterns)
 {
+    const struct method *method = method_of(patterns);
     for (pt_u32 i = 0; i < stack->n; i++)
-        if (is_in_frame(&stack->frames[i], patterns))
+        if (method ? is_method(stack, i, method) : is_in_frame(&stack->frames[i], patterns))
             return true;
     return false;
 }
@@ -144,7 +191,7 @@ static bool is_data_set(const struct pt_profile *profile, const struct pt_findin
 {
     const struct pt_value name =
         pt_metrics_get(&profile->metrics, pt_scope_stage((pt_u32)finding->stage), "training.data_set");
-    return name.type == PT_VALUE_TEXT && has_any(name.text, patterns);
+    return name.type == PT_VALUE_TEXT && is_any(name.text, patterns);
 }
 
 static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profile, const struct pt_finding *finding,

@@ -63,51 +63,6 @@ static void who_polls_is_known_by_names_without_a_class(void **state)
     }
 }
 
-static void a_data_set_in_memory_is_known_by_names_without_a_class(void **state)
-{
-    static const struct {
-        const char *function, *file;
-        bool is_in_memory;
-    } cases[] = {{"TensorDataset.__getitem__", "/lib/torch/utils/data/dataset.py", true},
-                 {"<genexpr>", "/lib/torch/utils/data/dataset.py", true},
-                 {"__getitem__", "/lib/torch/utils/data/dataset.py", false}};
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct judged_stage *w = judged_new(10);
-        judged_set(w, "training.waits.cost_s", 4);
-        judged_set(w, "training.waits_percent", 40);
-        judged_set(w, "training.workers.count", 2);
-        add_call(w, cases[i].function, cases[i].file, PT_PART_file_read, PT_STACK_WORKER_S, 4);
-        const char *remedy = judged(w, "steps_wait_for_data")->remedy;
-        assert_int_equal(strstr(remedy, "take whole batches") != NULL, cases[i].is_in_memory);
-        judged_free(w);
-    }
-}
-
-/* In workers most of the time goes into joining samples; where the program joins them itself, perhaps into that. */
-static void a_data_set_in_memory_is_known_by_its_name(void **state)
-{
-    static const struct {
-        const char *data_set, *function;
-        bool is_in_memory;
-    } cases[] = {{"TensorDataset", "default_collate", true},
-                 {"TensorDataset", "pad_batch", false},
-                 {"Images", "default_collate", false}};
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct judged_stage *w = judged_new(10);
-        judged_set(w, "training.waits.cost_s", 4);
-        judged_set(w, "training.waits_percent", 40);
-        judged_set(w, "training.workers.count", 2);
-        pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "training.data_set", pt_text(cases[i].data_set));
-        add_call(w, cases[i].function, "/lib/torch/utils/data/_utils/collate.py", PT_STACK_ANY_PART, PT_STACK_WORKER_S,
-                 4);
-        const char *remedy = judged(w, "steps_wait_for_data")->remedy;
-        assert_int_equal(strstr(remedy, "take whole batches") != NULL, cases[i].is_in_memory);
-        judged_free(w);
-    }
-}
-
 /* Each finding that its loader may have: more workers, NumPy and dictionaries make nothing of it cheaper. */
 static void a_data_set_in_memory_needs_no_loader(void **state)
 {
@@ -481,8 +436,6 @@ int main(void)
         cmocka_unit_test(writers_of_images_are_known_by_their_file),
         cmocka_unit_test(who_sends_is_not_told_to_fetch),
         cmocka_unit_test(only_python_is_to_look_things_up),
-        cmocka_unit_test(a_data_set_in_memory_is_known_by_names_without_a_class),
-        cmocka_unit_test(a_data_set_in_memory_is_known_by_its_name),
         cmocka_unit_test(a_data_set_in_memory_needs_no_loader),
         cmocka_unit_test(one_long_request_is_not_fetched_sooner_beside_others),
     };

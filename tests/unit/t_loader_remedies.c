@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is advised to who loads data, by what was seen of its data sets and loaders: an advice that harms there is worse
+ * than none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "rules/remedy.h"
+#include "rules/rule.h"
+#include "helper_judged.h"
+
+static const char data_set_py[] = "/lib/torch/utils/data/dataset.py";
+
+static const struct pt_finding *judged(struct judged_stage *w, const char *rule)
+{
+    pt_judge(&w->profile, &w->findings);
+    const struct pt_finding *finding = judged_find(w, rule);
+    if (!finding)
+        fail_msg("%s does not fire", rule);
+    return finding;
+}
+
+static struct pt_stack_frame python(const char *function, const char *file)
+{
+    return (struct pt_stack_frame){
+        .function = function, .file = file, .line = 7, .flags = PT_FRAME_IS_NAMED | PT_FRAME_OF_PYTHON};
+}
+
+/* Seconds in the first of these functions, which the second has called, and that the program's own code. */
+static struct pt_stack *add_calls(struct judged_stage *w, struct pt_stack_frame called, struct pt_stack_frame caller,
+                                  enum pt_stack_cost cost, double s)
+{
+    const struct pt_stack_frame frames[] = {called, caller, python("main", "/app/train.py")};
+    struct pt_stack *stack = pt_stacks_add(&w->profile.stacks, 0, frames, 3);
+    stack->part = PT_STACK_ANY_PART;
+    stack->cost[cost] = s;
+    return stack;
+}
+
+static struct judged_stage *new_waiting(void)
+{
+    struct judged_stage *w = judged_new(10);
+    judged_set(w, "training.waits.cost_s", 4);
+    judged_set(w, "training.waits_percent", 40);
+    judged_set(w, "training.workers.count", 2);
+    return w;
+}
+
+/* Before Python 3.11 names have no class; a class of the program may be called nearly the same, and reads files. */
+static void a_data_set_in_memory_is_known_by_its_method(void **state)
+{
+    static const struct {
+        const char *function, *file, *caller, *caller_file;
+        bool is_in_memory;
+    } cases[] = {
+        {"TensorDataset.__getitem__", data_set_py, "_MapDatasetFetcher.fetch", "/lib/torch/fetch.py", true},
+        {"TensorDataset.__getitem__.<locals>.<genexpr>", data_set_py, "fetch", "/lib/torch/fetch.py", true},
+        {"<genexpr>", data_set_py, "__getitem__", data_set_py, true},
+        {"<genexpr>", data_set_py, "__init__", data_set_py, false},
+        {"Images.__getitem__", "/app/train.py", "<genexpr>", data_set_py, false}, /* of a StackDataset */
+        {"__getitem__", data_set_py, "fetch", "/lib/torch/fetch.py", false},
+        {"CustomTensorDataset.__getitem__", "/app/train.py", "fetch", "/lib/torch/fetch.py", false},
+        {"TensorDataset.__getitem__", "/app/train.py", "fetch", "/lib/torch/fetch.py", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = new_waiting();
+        add_calls(w, python(cases[i].function, cases[i].file), python(cases[i].caller, cases[i].caller_file),
+                  PT_STACK_WORKER_S, 4);
+        const char *remedy = judged(w, "steps_wait_for_data")->remedy;
+        if ((strstr(remedy, "take whole batches") != NULL) != cases[i].is_in_memory)
+            fail_msg("%s of %s: %s", cases[i].function, cases[i].file, remedy);
+        judged_free(w);
+    }
+}
+
+/* In workers most of the time goes into joining samples; where the program joins them itself, perhaps into that. */
+static void a_data_set_in_memory_is_known_by_its_name(void **state)
+{
+    static const struct {
+        const char *data_set, *function;
+        bool is_in_memory;
+    } cases[] = {{"TensorDataset", "default_collate", true},
+                 {"TensorDataset", "pad_batch", false},
+                 {"CustomTensorDataset", "default_collate", false},
+                 {"Images", "default_collate", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = new_waiting();
+        pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "training.data_set", pt_text(cases[i].data_set));
+        add_calls(w, python(cases[i].function, "/lib/torch/utils/data/_utils/collate.py"),
+                  python("fetch", "/lib/torch/fetch.py"), PT_STACK_WORKER_S, 4);
+        const char *remedy = judged(w, "steps_wait_for_data")->remedy;
+        if ((strstr(remedy, "take whole batches") != NULL) != cases[i].is_in_memory)
+            fail_msg("%s, %s: %s", cases[i].data_set, cases[i].function, remedy);
+        judged_free(w);
+    }
+}
+
+/* A cell of the program's own has no layer over whole sequences. */
+static void a_class_is_known_by_its_whole_name(void **state)
+{
+    static const struct {
+        const char *function;
+        bool is_of_torch;
+    } cases[] = {{"LSTMCell.forward", true}, {"ConvLSTMCell.forward", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = judged_new(10);
+        const struct pt_finding finding = {.rule = "tiny_operations", .place_kind = PT_PLACE_FORWARD};
+        double share;
+        add_calls(w, python(cases[i].function, "/lib/rnn.py"), python("Model.forward", "/app/model.py"),
+                  PT_STACK_FORWARD_S, 4);
+        const char *remedy = pt_remedy_of(&w->profile, &finding, &share);
+        assert_int_equal(remedy && strstr(remedy, "nn.LSTM"), cases[i].is_of_torch);
+        judged_free(w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_data_set_in_memory_is_known_by_its_method),
+        cmocka_unit_test(a_data_set_in_memory_is_known_by_its_name),
+        cmocka_unit_test(a_class_is_known_by_its_whole_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
