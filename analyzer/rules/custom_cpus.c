@@ -86,13 +86,49 @@ static bool have_pools_each(const struct pt_profile *profile, const struct pt_fi
            pt_finding_number(finding, metrics, "cpu.oversubscribed.at_once") > 2 * cpus;
 }
 
+/* How many of the processes with pools compute at once: those that follow each other share no CPU. */
+static double pools_at_once(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const double pools = pt_finding_number(finding, metrics, "cpu.pools.count");
+    const double of_each = pt_finding_number(finding, metrics, "cpu.pools.threads") / pools;
+    return fmin(pools, ceil(pt_finding_number(finding, metrics, "cpu.oversubscribed.at_once") / of_each));
+}
+
+/* With one thread in each, four processes would leave 12 of 16 CPUs idle. */
+static double threads_of_each(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return fmax(1, floor(pt_finding_number(finding, metrics, "cpus.usable") / pools_at_once(finding, metrics)));
+}
+
+/* Beside its workers a training needs threads of its own: they do not compute the same. */
+static bool are_pools_of_workers(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    return pt_finding_number(finding, metrics, "training.workers.count") > 0 &&
+           pt_finding_number(finding, metrics, "cpu.pools.count") >
+               fmax(1, pt_finding_number_or_0(finding, metrics, "training.processes.at_once"));
+}
+
 static void say_that_each_has_a_pool(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
-    pt_metrics_set(metrics, pt_scope_stage((pt_u32)stage), "cpu.pools.of_many_percent", pt_real(100));
+    const struct pt_scope scope = pt_scope_stage((pt_u32)stage);
+    const double threads = threads_of_each(finding, metrics);
+    pt_metrics_set(metrics, scope, "cpu.pools.of_many_percent", pt_real(100));
+    pt_metrics_set(metrics, scope, "cpu.pools.of_workers_percent",
+                   pt_real(are_pools_of_workers(finding, metrics) ? 100 : 0));
+    pt_metrics_set(metrics, scope, "cpu.pools.share", pt_real(threads));
     finding->title = "Several processes have many threads each: together far more than CPUs";
-    finding->remedy = "one thread in each of these processes (OMP_NUM_THREADS=1 in their environment)";
+    finding->remedy =
+        pt_metrics_format(metrics, "fewer threads in each of these processes (OMP_NUM_THREADS=%.0f)", threads);
     pt_finding_add_metrics(finding, metrics, "pooled_processes:cpu.pools.count pooled_threads:cpu.pools.threads");
+}
+
+/* With as many threads as are advised. */
+static double cpus_that_compute(const struct pt_finding *finding, const struct pt_metrics *metrics, double cpus)
+{
+    return are_pools_of_workers(finding, metrics)
+               ? cpus
+               : fmin(cpus, pools_at_once(finding, metrics) * threads_of_each(finding, metrics));
 }
 
 bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
@@ -120,7 +156,8 @@ bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, st
     else if (looking_s < LEAST_SPINNING * cpu_s || !is_one) /* what they compute remains */
         finding->gain_upper_s =
             fmin(finding->gain_upper_s, (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) / 1e9 -
-                                            (1 - SLOWED) * fmax(cpu_s - (is_one ? 0 : looking_s), 0) / cpus);
+                                            (1 - SLOWED) * fmax(cpu_s - (is_one ? 0 : looking_s), 0) /
+                                                (is_one ? cpus : cpus_that_compute(finding, metrics, cpus)));
     pt_finding_add_metrics(finding, metrics,
                            "threads:resource.threads.max computing_threads:cpu.computing_threads "
                            "processes:resource.processes.max cpus:cpus.usable "

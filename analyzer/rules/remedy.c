@@ -288,7 +288,7 @@ static const char *without_workers(struct pt_profile *profile, const char *remed
     return kept;
 }
 
-/* Of the threads of one process it is how many there should be; where each of several has a pool, one. */
+/* Of the threads of one process it is how many there should be; where each of several has a pool, their share. */
 static const char *of_several_processes(struct pt_profile *profile, const struct pt_finding *finding,
                                         const char *remedy)
 {
@@ -296,7 +296,12 @@ static const char *of_several_processes(struct pt_profile *profile, const struct
     const char *at = strstr(remedy, between);
     if (!at || !(pt_finding_number(finding, &profile->metrics, "cpu.pools.of_many_percent") >= MOSTLY_PERCENT))
         return remedy;
-    return pt_metrics_format(&profile->metrics, "%s in each of these processes", at + sizeof between - 1);
+    const char *option = at + sizeof between - 1, *number = strstr(option, "SHARE");
+    if (!number)
+        return remedy;
+    return pt_metrics_format(&profile->metrics, "%.*s%.0f%s in each of these processes", (int)(number - option), option,
+                             pt_finding_number(finding, &profile->metrics, "cpu.pools.share"),
+                             number + strlen("SHARE"));
 }
 
 const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *finding, double *ret_share)

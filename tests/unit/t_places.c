@@ -388,6 +388,16 @@ static void threads_are_those_of_the_pool_that_computes(void **state)
     judged_set(w, "cpu.pools.count", 5);
     judged_set(w, "cpu.pools.threads", 10);
     assert_string_equal(judge(w, "oversubscribed_threads")->remedy, "OMP_NUM_THREADS=1 in each of these processes");
+    pt_findings_free(&w->findings);
+    judged_set(w, "cpus.usable", 16); /* one thread in each of four processes would leave 12 of these idle */
+    judged_set(w, "cpu.oversubscribed.at_once", 60);
+    judged_set(w, "cpu.pools.count", 4);
+    judged_set(w, "cpu.pools.threads", 64);
+    assert_string_equal(judge(w, "oversubscribed_threads")->remedy, "OMP_NUM_THREADS=4 in each of these processes");
+    pt_findings_free(&w->findings);
+    judged_set(w, "training.workers.count", 3); /* three of them are workers of the fourth */
+    judged_set(w, "training.processes.at_once", 1);
+    assert_non_null(strstr(judge(w, "oversubscribed_threads")->remedy, "one thread in each worker"));
     judged_free(w);
 }
 
