@@ -219,25 +219,35 @@ static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profil
     return pt_finding_number(finding, &profile->metrics, remedy->patterns) >= MOSTLY_PERCENT;
 }
 
-/* As many workers as load the next batch while one trains on the last; at least 2, at most as there are CPUs. */
+/* Where workers that compute are too few: as many more as the training would take batches faster, and one. With all
+ * CPUs of a large machine, 96, their batches would fill /dev/shm. */
+static double computing_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding, double cpus)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    const double trainings = fmax(pt_finding_number_or_0(finding, metrics, "training.processes.at_once"), 1);
+    const double of_loader = pt_finding_number(finding, metrics, "training.workers.count");
+    const double has =
+        of_loader > 0 ? of_loader : floor(pt_finding_number(finding, metrics, "helpers.workers.at_once") / trainings);
+    const double data_s = pt_finding_number(finding, metrics, "training.data_s");
+    const double all_s = pt_finding_number(finding, metrics, "training.total_s");
+    const double needed = all_s > data_s ? ceil(has * all_s / (all_s - data_s)) + 1 : NAN;
+    return has > 0 ? fmax(fmin(needed, cpus), has + 1) : cpus; /* of one unknown the other */
+}
+
+/* As many workers as load the next batch while one trains on the last; at least 2, at most as there are CPUs, of which
+ * four ranks on 30 have seven each. */
 static double workers_needed(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const double waiting = pt_waiting_workers_needed(profile, finding).of_loader;
+    const double cpus = pt_cpus_of_loader(profile, finding);
     if (!isnan(waiting))
         return waiting;
+    if (!strcmp(finding->rule, "too_few_workers"))
+        return computing_workers_needed(profile, finding, cpus);
     const double data_s = pt_finding_number(finding, &profile->metrics, "training.data_s");
     const double train_s = pt_finding_number(finding, &profile->metrics, "training.total_s") - data_s;
-    const double cpus = pt_cpus_of_loader(profile, finding);
     const double needed = fmin(ceil(data_s / fmax(train_s, 1e-9)), cpus);
     return isnan(data_s) || isnan(cpus) ? 2 : fmax(needed, 2);
-}
-
-/* Where workers are too few, more than there are: four ranks on 30 CPUs have seven for each. */
-static double share_of_cpus(const struct pt_profile *profile, const struct pt_finding *finding)
-{
-    const double has = pt_finding_number_or_0(finding, &profile->metrics, "training.workers.count");
-    const double cpus = pt_cpus_of_loader(profile, finding);
-    return strcmp(finding->rule, "too_few_workers") != 0 ? cpus : fmax(cpus, has + 1);
 }
 
 struct blank {
@@ -249,8 +259,8 @@ struct blank {
 /* "num_workers=N" becomes a number. */
 static const char *filled_in(struct pt_profile *profile, const struct pt_finding *finding, const char *remedy)
 {
-    static const struct blank blanks[] = {{"num_workers=N", workers_needed, NULL},
-                                          {"num_workers=CPUS", share_of_cpus, "number of CPUs"}};
+    static const struct blank blanks[] = {{"num_workers=N", workers_needed, "number of CPUs"},
+                                          {"num_workers=CPUS", pt_cpus_of_loader, "number of CPUs"}};
     for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {
         const char *at = strstr(remedy, blanks[i].text);
         if (!at)

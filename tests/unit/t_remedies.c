@@ -125,20 +125,24 @@ static void the_number_of_workers_is_that_of_one_loader(void **state)
 }
 
 /* Each rank has a loader of its own: of 32 CPUs as many for each of four, not 128 workers. One more than there are,
- * where the CPUs hardly suffice. */
+ * where the CPUs hardly suffice; and no more than keep up. */
 static void ranks_share_the_cpus(void **state)
 {
     static const struct {
-        double cpus, trainings, workers, at_once;
+        double cpus, trainings, workers, at_once, data_s;
         const char *advice;
-    } cases[] = {{32, 1, 2, 2, "num_workers=32,"},
-                 {32, 4, 2, 8, "num_workers=8,"},
-                 {8, 3, 2, 6, "num_workers=3,"},
-                 {32, NAN, 2, 2, "num_workers=32,"}};
+    } cases[] = {{32, 1, 2, 2, 9.5, "num_workers=32,"},   {32, 4, 2, 8, 9.5, "num_workers=8,"},
+                 {8, 3, 2, 6, 9.5, "num_workers=3,"},     {32, NAN, 2, 2, 9.5, "num_workers=32,"},
+                 {32, NAN, 2, 2, NAN, "num_workers=32,"}, {96, 1, 4, 4, 3, "num_workers=7,"},
+                 {96, 1, NAN, 4, 3, "num_workers=7,"},    {6, 1, 4, 4, 3, "num_workers=6,"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct judged_stage *w = judged_new(10);
         judged_set(w, "cpus.usable", cases[i].cpus);
+        if (!isnan(cases[i].data_s)) {
+            judged_set(w, "training.data_s", cases[i].data_s);
+            judged_set(w, "training.total_s", 10);
+        }
         judged_set(w, "helpers.wait_s", 4);
         judged_set(w, "helpers.feed.calls", 90);
         judged_set(w, "helpers.workers.at_once", cases[i].at_once);
@@ -148,7 +152,8 @@ static void ranks_share_the_cpus(void **state)
         judged_set(w, "helpers.cpu_percent", 85);
         judged_set(w, "helpers.queue_percent", 0);
         judged_set(w, "helpers.of_loader_percent", 100);
-        judged_set(w, "training.workers.count", cases[i].workers);
+        if (!isnan(cases[i].workers))
+            judged_set(w, "training.workers.count", cases[i].workers);
         if (!isnan(cases[i].trainings))
             judged_set(w, "training.processes.at_once", cases[i].trainings);
         const struct pt_finding *finding = judged(w, "too_few_workers");
@@ -329,8 +334,10 @@ static void trainers_have_other_names_for_options(void **state)
         {"Trainer.train", "/app/trainer.py", "slow_first_batches",
          "keep the workers between epochs: DataLoader(persistent_workers=True)"},
         {"Trainer.train", "/lib/transformers/trainer.py", "too_few_workers",
-         "TrainingArguments(dataloader_num_workers=8, dataloader_persistent_workers=True (transformers 4.36+))"},
-        {"BaseTrainer._do_train", "/lib/ultralytics/engine/trainer.py", "too_few_workers", "model.train(workers=8)"},
+         "TrainingArguments(dataloader_num_workers=8, dataloader_persistent_workers=True (transformers 4.36+)); "
+         "each keeps batches in /dev/shm (docker --shm-size)"},
+        {"BaseTrainer._do_train", "/lib/ultralytics/engine/trainer.py", "too_few_workers",
+         "model.train(workers=8); each keeps batches in /dev/shm (docker --shm-size)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
