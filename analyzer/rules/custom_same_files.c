@@ -3,34 +3,15 @@
  * Owns: the rule about workers of a data loader that all give the same samples. Threads: one. Never: blames workers
  * that are told which samples to read, or those of other pools: who works on one file in different ways has to read it.
  */
-#include <math.h>
-#include <string.h>
-
 #include "custom.h"
-#include "facts/python/frames.h"
-
-/* Before Python 3.11 a function has no class in its name: of the two called fetch, one asks an iterator. */
-static bool iterates(const struct pt_stack *stack, pt_u32 at)
-{
-    static const char file[] = "/torch/utils/data/_utils/fetch.py";
-    const struct pt_stack_frame *frame = &stack->frames[at];
-    if (!pt_python_is_function(frame, file, "_IterableDatasetFetcher.fetch"))
-        return false;
-    if (strchr(frame->function, '.'))
-        return true;
-    while (at > 0 && !(stack->frames[at - 1].flags & PT_FRAME_OF_PYTHON))
-        at--;
-    return at > 0 && (pt_python_is_function(&stack->frames[at - 1], "", "__iter__") ||
-                      pt_python_is_function(&stack->frames[at - 1], "", "__next__"));
-}
+#include "finding_stacks.h"
 
 static bool are_iterated(const struct pt_profile *profile, pt_i64 stage)
 {
     for (size_t i = 0; i < profile->stacks.n; i++) {
         const struct pt_stack *stack = &profile->stacks.items[i];
-        for (pt_u32 j = 0; (pt_i64)stack->stage == stage && stack->cost[PT_STACK_WORKER_S] > 0 && j < stack->n; j++)
-            if (iterates(stack, j))
-                return true;
+        if ((pt_i64)stack->stage == stage && stack->cost[PT_STACK_WORKER_S] > 0 && pt_is_iterated(stack))
+            return true;
     }
     return false;
 }

@@ -114,6 +114,29 @@ bool pt_is_in_loader(const struct pt_stack *stack)
     return false;
 }
 
+/* Before Python 3.11 a function has no class in its name: of the two called fetch, one asks an iterator. */
+static bool iterates(const struct pt_stack *stack, pt_u32 at)
+{
+    static const char file[] = "/torch/utils/data/_utils/fetch.py";
+    const struct pt_stack_frame *frame = &stack->frames[at];
+    if (!pt_python_is_function(frame, file, "_IterableDatasetFetcher.fetch"))
+        return false;
+    if (strchr(frame->function, '.'))
+        return true;
+    while (at > 0 && !(stack->frames[at - 1].flags & PT_FRAME_OF_PYTHON))
+        at--;
+    return at > 0 && (pt_python_is_function(&stack->frames[at - 1], "", "__iter__") ||
+                      pt_python_is_function(&stack->frames[at - 1], "", "__next__"));
+}
+
+bool pt_is_iterated(const struct pt_stack *stack)
+{
+    for (pt_u32 i = 0; i < stack->n; i++)
+        if (iterates(stack, i))
+            return true;
+    return false;
+}
+
 /* Python's ways to other processes, and who builds on them. */
 static bool is_of_hand_over(const struct pt_stack_frame *frame)
 {

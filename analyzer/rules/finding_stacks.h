@@ -34,6 +34,9 @@ void pt_finding_stacks_free(struct pt_finding_stacks *stacks);
 
 /* Whether PyTorch's loader called it, in the process that trains. */
 bool pt_is_in_loader(const struct pt_stack *stack);
+/* Whether that loader takes samples from an iterator: of an IterableDataset, which each of its workers has a copy of.
+ */
+bool pt_is_iterated(const struct pt_stack *stack);
 
 /* The frame of multiprocessing that a process begins with which was forked or spawned for some work: around it a forked
  * one has those of whoever forked it. n = there is none. */

@@ -325,6 +325,46 @@ const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *fi
     return NULL;
 }
 
+/* ---- samples that come from an iterator ---- */
+
+/* These divide their samples among workers themselves. */
+static bool is_divided(const struct pt_stack *stack)
+{
+    static const char *const files[] = {"/datasets/iterable_dataset.py", "/webdataset/", "/torchdata/", "/litdata/",
+                                        "/streaming/base/"};
+    for (pt_u32 i = 0; i < stack->n; i++)
+        for (size_t j = 0; j < sizeof files / sizeof *files; j++)
+            if (is_python_in(&stack->frames[i], files[j]))
+                return true;
+    return false;
+}
+
+static bool would_repeat_samples(const struct pt_profile *profile, pt_i64 stage)
+{
+    bool is_iterated = false;
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        if ((pt_i64)stack->stage != stage || !pt_is_iterated(stack))
+            continue;
+        if (is_divided(stack))
+            return false;
+        is_iterated = true;
+    }
+    return is_iterated;
+}
+
+/* Without it the training would learn each sample as often as there are workers, and nothing would say so. */
+const char *pt_in_words_of_data_set(struct pt_profile *profile, const struct pt_finding *finding, const char *text)
+{
+    static const char how[] = "the data by get_worker_info() in __iter__: else each sample comes once per worker";
+    if (finding->stage < 0 || !strstr(text, "num_workers") ||
+        pt_finding_number(finding, &profile->metrics, "training.workers.count") > 0 ||
+        !would_repeat_samples(profile, finding->stage))
+        return text;
+    const bool is_sentence = text[strlen(text) - 1] == '.';
+    return pt_metrics_format(&profile->metrics, is_sentence ? "%s Share %s." : "%s; share %s", text, how);
+}
+
 /* ---- trainers ---- */
 
 /* To import a trainer is not to train with it. */

@@ -28,6 +28,10 @@ extern const struct pt_remedy pt_remedies[];
  * finding's own stacks those that the row names; 1 where it goes by something else. */
 const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *finding, double *ret_share);
 
+/* A remedy or an advice that asks for the first workers of a loader, with what it takes where they would all give the
+ * same samples. */
+const char *pt_in_words_of_data_set(struct pt_profile *profile, const struct pt_finding *finding, const char *text);
+
 /* A remedy or an advice with the options of the trainer that runs in the finding's stage: trainers.def. */
 const char *pt_in_words_of_trainer(struct pt_profile *profile, const struct pt_finding *finding, const char *text);
 

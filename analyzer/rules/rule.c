@@ -151,7 +151,9 @@ static void add(struct pt_profile *profile, struct pt_finding *finding, struct p
     finding->place = pt_place_of(profile, finding);
     const char *remedy = pt_remedy_of(profile, finding, &share);
     finding->knows_remedy = remedy;
-    finding->remedy = pt_in_words_of_trainer(profile, finding, remedy ? remedy : finding->remedy);
+    finding->remedy = pt_in_words_of_data_set(profile, finding, remedy ? remedy : finding->remedy);
+    finding->advice = pt_in_words_of_data_set(profile, finding, finding->advice);
+    finding->remedy = pt_in_words_of_trainer(profile, finding, finding->remedy);
     finding->advice = pt_in_words_of_trainer(profile, finding, finding->advice);
     judge_by_remedy(profile, finding, share);
     clamp_gain(profile, finding);

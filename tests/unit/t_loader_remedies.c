@@ -123,12 +123,49 @@ static void a_class_is_known_by_its_whole_name(void **state)
     }
 }
 
+/* Each worker would have a copy of an IterableDataset, and give all of its samples. */
+static void workers_of_an_iterator_are_to_share_its_samples(void **state)
+{
+    static const char fetch_py[] = "/lib/torch/utils/data/_utils/fetch.py";
+    static const struct {
+        const char *called, *called_file, *fetch, *rule;
+        bool repeats;
+    } cases[] = {
+        {"Lines.__iter__", "/app/train.py", "_IterableDatasetFetcher.fetch", "steps_wait_for_data", true},
+        {"__iter__", "/app/train.py", "fetch", "steps_wait_for_data", true}, /* before Python 3.11 */
+        {"Lines.__iter__", "/app/train.py", "_IterableDatasetFetcher.fetch", "loading_in_main", true},
+        {"Images.__getitem__", "/app/train.py", "_MapDatasetFetcher.fetch", "loading_in_main", false},
+        {"__getitem__", "/app/train.py", "fetch", "steps_wait_for_data", false},
+        {"IterableDataset.__iter__", "/lib/datasets/iterable_dataset.py", "_IterableDatasetFetcher.fetch",
+         "steps_wait_for_data", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = new_waiting();
+        judged_set(w, "cpus.usable", 8);
+        judged_set(w, "training.workers.count", 0);
+        if (!strcmp(cases[i].rule, "loading_in_main")) {
+            judged_set(w, "load.in_main.percent", 40);
+            judged_set(w, "load.in_main.cost_s", 4);
+        }
+        add_calls(w, python(cases[i].called, cases[i].called_file), python(cases[i].fetch, fetch_py), PT_STACK_FETCH_S,
+                  4);
+        const struct pt_finding *finding = judged(w, cases[i].rule);
+        const char *text = strcmp(cases[i].rule, "loading_in_main") != 0 ? finding->remedy : finding->advice;
+        assert_non_null(strstr(text, "num_workers"));
+        if ((strstr(text, "get_worker_info") != NULL) != cases[i].repeats)
+            fail_msg("%s of %s: %s", cases[i].called, cases[i].fetch, text);
+        judged_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_data_set_in_memory_is_known_by_its_method),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_its_name),
         cmocka_unit_test(a_class_is_known_by_its_whole_name),
+        cmocka_unit_test(workers_of_an_iterator_are_to_share_its_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
