@@ -119,7 +119,8 @@ bool pt_rule_slow_first_batches(struct pt_profile *profile, pt_i64 stage, struct
                            "step_s:steps.p50_s workers:training.workers.count data_set:training.data_set "
                            "where:training.epochs.place");
     pt_finding_add_rows(finding, metrics, "training.epochs", "first_batch_s");
-    say_what_is_pickled(profile, stage, finding);
+    if (!(pt_finding_number(finding, metrics, "training.workers.kept_percent") > 0))
+        say_what_is_pickled(profile, stage, finding);
     return true;
 }
 

@@ -111,7 +111,11 @@ class Process:
 
 class World:
     def __init__(self):
-        self.processes = []
+        self.processes, self.workers = [], []
+
+    def worker(self, parent, start_ns, end_ns=None):
+        """A process that a training starts; None = it lives as long."""
+        self.workers.append((1000 + len(self.workers), parent, start_ns, end_ns))
 
     def process(self, rank=None):
         self.processes.append(Process(self, 100 + len(self.processes), rank))
@@ -128,6 +132,12 @@ class World:
             out += [f'module {p.pid} start=0x600000 end=0x700000 bias=0x600000 since=0.010000000 build_id= path="/usr/lib/libtorch_cpu.so"']
             out += [f"thread {p.pid}/{p.pid} slot=0 life=1 start=0.000000000"]
             lines += p.lines
+        for pid, parent, start, until in self.workers:
+            until = until or end
+            out.append(f'process {pid} ppid={parent.pid} uid=1000 trace_id={pid:#x} parent_trace_id={parent.pid:#x} start={start // 10**9}.{start % 10**9:09d} '
+                       f'end={until // 10**9}.{until % 10**9:09d} state=exited exit_status=0 heap=off cpu_ns=1000000 max_rss_bytes=67108864 boot="b" '
+                       f'host="h1" stage="train" comm="python3" exe="/usr/bin/python3" cwd="/app" argc=2 argv=["python3" "train.py"]')
+            out.append(f"thread {pid}/{pid} slot=0 life=1 start={start // 10**9}.{start % 10**9:09d}")
         out += [text for _, text in sorted(lines, key=lambda line: line[0])]
         return "\n".join(out + [f"heap {p.pid} slot=0 frees=9000 failures=0 classes=[16:10000:2560000]" for p in self.processes]) + "\n"
 

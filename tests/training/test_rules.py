@@ -57,6 +57,31 @@ class Rules(unittest.TestCase):
         self.fires("slow_first_batches", 4 * 0.8, {"trained_epochs": 5, "workers": 2, "where": "train.py:41 train"})
         self.assertNotIn("steps_wait_for_data", self.findings)
 
+    def remedy_with_workers(self, training, validation):
+        """Which of both loaders keep theirs."""
+        def start(keeps, lasts_ms):
+            for _ in range(2):
+                if not keeps or not self.p.times.get(lasts_ms):
+                    self.world.worker(self.p, self.p.ns + 1_000_000, None if keeps else self.p.ns + lasts_ms * 1_000_000)
+            self.p.times[lasts_ms] = 1
+
+        def validate():
+            start(validation, 250)
+            self.validate(1, batches=3)
+        validate()
+        for _ in range(5):
+            start(training, 2201)
+            self.epochs(n=1, first_ms=800)
+            validate()
+        self.assertIn("slow_first_batches", self.rules())
+        return self.findings["slow_first_batches"]["remedy"]
+
+    def test_a_loader_that_keeps_its_workers_is_not_told_to(self):
+        self.assertIn("endless sampler", self.remedy_with_workers(training=True, validation=False))
+
+    def test_a_loader_beside_one_that_keeps_its_workers(self):
+        self.assertIn("persistent_workers=True", self.remedy_with_workers(training=False, validation=True))
+
     def test_only_the_first_epoch_begins_late(self):
         self.epochs(n=1, first_ms=800, batches=60)
         self.is_silent()

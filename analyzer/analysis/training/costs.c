@@ -41,6 +41,51 @@ static const char *const metrics_of[COST__COUNT] = {
     [COST_ALL] = "training.length_s",
 };
 
+/* ---- workers that are kept ---- */
+
+/* Of a process, those that it started between two times, and that lived at least until a third one. */
+static pt_u32 children_of(const struct pt_session *session, const struct pt_process *process, pt_i64 from_ns,
+                          pt_i64 to_ns, pt_i64 until_ns)
+{
+    pt_u32 n = 0;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *child = session->processes[i];
+        n += child->parent == process && child->start_ns >= from_ns && child->start_ns < to_ns &&
+             child->end_ns >= until_ns;
+    }
+    return n;
+}
+
+/* Whether the workers of each epoch but the first are those of before, whatever a validation starts. A new iterator may
+ * have the address of the last one: it tells nothing. */
+static bool keeps_workers(const struct pt_session *session, const struct pt_loop_results *loop)
+{
+    const struct pt_pass *last = NULL;
+    bool has_two = false;
+    for (size_t i = 0; i < loop->n_kept; i++) {
+        const struct pt_pass *pass = &loop->kept[i];
+        const pt_i64 begun_ns = pass->start_ns + pass->start_cost_ns + pass->first_wait_ns;
+        if (pass->kind != PT_PASS_EPOCH || !pass->workers)
+            continue;
+        if (last && (children_of(session, loop->process, pass->start_ns, begun_ns, 0) >= pass->workers ||
+                     children_of(session, loop->process, 0, last->end_ns, begun_ns) < pass->workers))
+            return false;
+        has_two |= last != NULL;
+        last = pass;
+    }
+    return has_two;
+}
+
+static bool all_keep_workers(const struct pt_session *session, const struct pt_world *world)
+{
+    for (pt_u32 i = 0; i < world->n_counted; i++)
+        if (!keeps_workers(session, world->counted[i]))
+            return false;
+    return world->n_counted > 0;
+}
+
+/* ---- costs ---- */
+
 /* Over the trainings that are counted. */
 struct sums {
     pt_u64 updates, skipped, batches, batches_of_one;
@@ -198,6 +243,8 @@ void pt_training_costs(const struct pt_trainings *results, pt_u32 stage, const s
     }
     set_shares(metrics, scope, &sums);
     pt_metrics_set(metrics, scope, "training.processes.at_once", pt_integer(pt_world_at_once(world)));
+    pt_metrics_set(metrics, scope, "training.workers.kept_percent",
+                   pt_real(all_keep_workers(results->profile->session, world) ? 100 : 0));
     set_costs(metrics, scope, world, costs, (double)pt_profile_stage_wall_ns(results->profile, stage) / 1e9);
     if (sums.saves.n)
         set_checkpoints(metrics, scope, &sums);
