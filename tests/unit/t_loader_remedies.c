@@ -159,12 +159,43 @@ static void workers_of_an_iterator_are_to_share_its_samples(void **state)
     }
 }
 
+/* OpenCV and TurboJPEG have no img.draft. */
+static void only_pillow_drafts(void **state)
+{
+    static const struct {
+        const char *function, *library, *rule, *remedy;
+    } cases[] = {
+        {"ImagingJpegDecode", "/py/PIL/_imaging.cpython-311-x86_64-linux-gnu.so", "loading_in_main", "img.draft"},
+        {"ImagingJpegDecode", "/py/PIL/_imaging.cpython-311-x86_64-linux-gnu.so", "dataloader_cpu_bound", "img.draft"},
+        {"tjDecompress2", "/lib/libturbojpeg.so.0", "loading_in_main", "TurboJPEG's scaling_factor"},
+        {"tjDecompress2", "/lib/libturbojpeg.so.0", "dataloader_cpu_bound", "TurboJPEG's scaling_factor"},
+        {"jpeg_read_scanlines", "/lib/libjpeg.so.62", "dataloader_cpu_bound", "IMREAD_REDUCED_COLOR_2"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = judged_new(10);
+        const struct pt_finding finding = {.rule = cases[i].rule, .place_kind = PT_PLACE_PREPARING};
+        const struct pt_stack_frame decoder = {
+            .function = cases[i].function, .module = cases[i].library, .flags = PT_FRAME_IS_NAMED};
+        double share;
+        struct pt_stack *stack =
+            add_calls(w, decoder, python("Images.__getitem__", "/app/train.py"), PT_STACK_PREPARING_S, 4);
+        stack->cost[PT_STACK_CPU_S] = 4;
+        const char *remedy = pt_remedy_of(&w->profile, &finding, &share);
+        assert_non_null(remedy);
+        if (!strstr(remedy, cases[i].remedy) || !strstr(remedy, "img.draft") != !strstr(cases[i].function, "Imaging"))
+            fail_msg("%s: %s", cases[i].function, remedy);
+        judged_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_data_set_in_memory_is_known_by_its_method),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_its_name),
         cmocka_unit_test(a_class_is_known_by_its_whole_name),
+        cmocka_unit_test(only_pillow_drafts),
         cmocka_unit_test(workers_of_an_iterator_are_to_share_its_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
