@@ -4,7 +4,7 @@
  * and phase_end (amount, object) say of each. Ids are in traces: never reused.
  *
  * - loader_start: a pass over a data loader begins, its workers start. name: the data set's class, object: the loader,
- *   at the end its iterator, amount: workers
+ *   at the end its iterator, amount: workers, or PT_WORKERS_UNKNOWN
  * - data_wait: the loop asks for its next batch. object: the iterator, amount: samples in the batch
  * - worker_fetch: samples are read and put together to a batch, in a worker or in the main process. amount: samples
  * - transfer: a batch or a model goes to a device. object: the model, 0 = a batch
@@ -36,6 +36,9 @@
     PHASE(13, import) PHASE(14, garbage_collection) PHASE(15, validation) PHASE(16, function)                           \
     PHASE(17, train_step) PHASE(18, profiler)
 /* clang-format on */
+
+/* Data come ahead of the training, but by whose work nobody can ask: tf.data. */
+#define PT_WORKERS_UNKNOWN 0xffffffffu
 
 enum pt_phase {
 #define PT_PHASE_ID(id, name) PT_PHASE_##name = (id),

@@ -142,7 +142,15 @@ def waits_of(iterator, begin=begin, end=end, DATA_WAIT=DATA_WAIT, RAISED=RAISED,
         yield batch
 
 
-def patch_jax(module, begin=begin, end=end, local=local, LOADER_START=LOADER_START, waits_of=waits_of):
+def workers_of(adapter, UNKNOWN=0xffffffff):  # PT_WORKERS_UNKNOWN
+    """Threads or processes that make batches ahead of the training. Of a PyDataset, whose class is the program's, no code runs."""
+    kind, fields = type(adapter).__name__, getattr(adapter, "__dict__", {})
+    if kind == "PyDatasetAdapter":
+        return getattr(fields.get("py_dataset"), "__dict__", {}).get("_workers", UNKNOWN) if fields.get("enqueuer") else 0
+    return 0 if kind in ("ArrayDataAdapter", "GeneratorDataAdapter") else UNKNOWN
+
+
+def patch_jax(module, begin=begin, end=end, local=local, LOADER_START=LOADER_START, waits_of=waits_of, workers_of=workers_of):
     """The backend that hands Python's own iterator to its step. TensorFlow reads its data inside of the step, where nobody sees it;
     with PyTorch it is a DataLoader."""
     patch_fit(module)
@@ -150,14 +158,15 @@ def patch_jax(module, begin=begin, end=end, local=local, LOADER_START=LOADER_STA
     original = kind._get_iterator
 
     def _get_iterator(self):
-        batches = original(self)
-        if not local.trains:  # Keras looks at a first batch to learn its shapes
+        batches, kind = original(self), type(self.data_adapter).__name__
+        # Keras looks at a first batch to learn its shapes; a DataLoader has phases of its own
+        if not local.trains or kind == "TorchDataLoaderAdapter":
             return batches
-        begin(LOADER_START, self, type(self.data_adapter).__name__)
+        begin(LOADER_START, self, kind)
         try:
             iterator = iter(batches)
         finally:
-            end(0, 0, iterator)
+            end(workers_of(self.data_adapter), 0, iterator)
         return waits_of(iterator)
 
     kind._get_iterator = stand_before(original, _get_iterator)

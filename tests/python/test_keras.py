@@ -91,6 +91,30 @@ scope = {}
 exec('Batch = type("Batch", (), {})', scope)  # of no module: the scope has no __name__
 print(sum(1 for _ in JAXEpochIterator([scope["Batch"](), (1, 2)])._get_iterator()))
 callbacks.on_train_end()
+""",
+    "adapters.py": """\
+from keras.src.backend.jax.trainer import JAXEpochIterator
+from keras.src.callbacks.callback_list import CallbackList
+
+class Data:
+    def __init__(self, workers):
+        self._workers = workers
+
+    @property
+    def workers(self):
+        print("asked")
+
+def iterate(kind, **fields):
+    batches = JAXEpochIterator([1, 2])
+    batches.data_adapter = type(kind, (), {})()
+    batches.data_adapter.__dict__.update(fields)
+    print(sum(batches._get_iterator()))
+
+CallbackList().on_train_begin()
+iterate("PyDatasetAdapter", enqueuer=None, py_dataset=Data(1))
+iterate("PyDatasetAdapter", enqueuer=iterate, py_dataset=Data(8))
+for kind in "TFDatasetAdapter", "ArrayDataAdapter", "TorchDataLoaderAdapter":
+    iterate(kind)
 """}
 
 
@@ -146,22 +170,35 @@ class Keras(unittest.TestCase):
 
 
 class StandIn(unittest.TestCase):
-    def test_what_is_open_ends_with_a_fit_that_fails(self):
+    def traces(self, program):
+        """By interpreters."""
+        texts = {}
         for python in pythons.some():
             with self.subTest(str(python)), tempfile.TemporaryDirectory() as name:
                 folder = pathlib.Path(name)
                 for file, text in STAND_IN.items():
                     (folder / file).parent.mkdir(parents=True, exist_ok=True)
                     (folder / file).write_text(text, encoding="ascii")
-                plain, done = (pythons.run([python.path, "program.py"], folder, is_traced) for is_traced in (False, True))
+                plain, done = (pythons.run([python.path, program], folder, is_traced) for is_traced in (False, True))
                 self.assertEqual((done.status, done.out, done.err), (plain.status, plain.out, plain.err))
-                text = "\n".join(pythons.dump(folder))
-                self.assertRegex(text, r"(?m)^\S+ \S+ epoch .*\b7\b")
-                phases, is_open = traced.phases_in(text)
-                self.assertEqual(is_open, 0)
-                self.assertEqual([(phase.name, phase.outcome) for phase in phases if phase.name in ("train_step", "validation")],
-                                 [("train_step", "raised"), ("train_step", "done"), ("train_step", "done"), ("validation", "raised"),
-                                  ("train_step", "done"), ("train_step", "done"), ("validation", "done")])
+                self.assertEqual(done.status, 0)
+                texts[str(python)] = "\n".join(pythons.dump(folder))
+        return texts
+
+    def test_who_makes_batches_ahead(self):
+        for python, text in self.traces("adapters.py").items():
+            phases, _ = traced.phases_in(text)
+            self.assertEqual([(phase.label, phase.amount) for phase in phases if phase.name == "loader_start"],
+                             [("PyDatasetAdapter", 0), ("PyDatasetAdapter", 8), ("TFDatasetAdapter", 2**32 - 1), ("ArrayDataAdapter", 0)], python)
+
+    def test_what_is_open_ends_with_a_fit_that_fails(self):
+        for python, text in self.traces("program.py").items():
+            self.assertRegex(text, r"(?m)^\S+ \S+ epoch .*\b7\b", python)
+            phases, is_open = traced.phases_in(text)
+            self.assertEqual(is_open, 0, python)
+            self.assertEqual([(phase.name, phase.outcome) for phase in phases if phase.name in ("train_step", "validation")],
+                             [("train_step", "raised"), ("train_step", "done"), ("train_step", "done"), ("validation", "raised"),
+                              ("train_step", "done"), ("train_step", "done"), ("validation", "done")], python)
 
 
 if __name__ == "__main__":

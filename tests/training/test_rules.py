@@ -57,6 +57,13 @@ class Rules(unittest.TestCase):
         self.fires("slow_first_batches", 4 * 0.8, {"trained_epochs": 5, "workers": 2, "where": "train.py:41 train"})
         self.assertNotIn("steps_wait_for_data", self.findings)
 
+    def test_who_loads_is_not_known(self):
+        self.epochs(wait_ms=50, workers=2**32 - 1)  # tf.data
+        self.assertIn("steps_wait_for_data", self.rules())
+        finding = self.findings["steps_wait_for_data"]
+        self.assertNotIn("same process", finding["title"])
+        self.assertIsNone(finding["evidence"]["workers"])
+
     def remedy_with_workers(self, training, validation):
         """Which of both loaders keep theirs."""
         def start(keeps, lasts_ms):

@@ -198,10 +198,11 @@ static void set_shares(struct pt_metrics *metrics, struct pt_scope scope, const 
     pt_metrics_set(metrics, scope, "training.waits_percent",
                    pt_real(sums->train_ns > 0 ? 100 * sums->waits_s / s_of(sums->train_ns) : 0));
     /* Where the start of one pass is not known, the others of a long training tell: they mostly have as many. */
-    pt_metrics_set(metrics, scope, "training.workers.count",
-                   sums->are_workers_unknown && !sums->workers
-                       ? pt_unknown("a loader was started before the window, or that it was is lost")
-                       : pt_integer(sums->workers));
+    pt_metrics_set(
+        metrics, scope, "training.workers.count",
+        sums->are_workers_unknown && !sums->workers
+            ? pt_unknown("a loader was started before the window, or that it was is lost, or it tells none (tf.data)")
+            : pt_integer(sums->workers));
     pt_metrics_set(metrics, scope, "training.data_set",
                    sums->data ? pt_text(pt_metrics_text(metrics, sums->data)) : pt_unknown("no loader named it"));
 }

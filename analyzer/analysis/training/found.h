@@ -19,7 +19,8 @@ struct pt_pass {
     pt_u32 number;    /* among those of its kind, from 1 */
     const char *name; /* of the data; NULL = unknown */
     pt_u32 workers;
-    bool are_workers_unknown; /* what started its loader is not recorded: it was before a window, or is lost */
+    bool are_workers_unknown; /* what started its loader is not recorded (it was before a window, or is lost), or it has
+                               * none to count */
     pt_u32 stack;             /* where in Python its loader was started; 0 = unknown */
     pt_i64 start_ns, end_ns;
     pt_i64 ns; /* its own: without passes of other loaders within it */

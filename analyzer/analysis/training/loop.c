@@ -275,7 +275,8 @@ static void end_start(struct pt_loop *loop, const struct pt_phase_span *phase)
     if (phase->outcome == PT_PHASE_DONE) {
         struct pt_open_pass *open = pt_passes_new(&loop->passes, phase->made, phase->object, phase->start_ns);
         open->pass.name = phase->name;
-        open->pass.workers = (pt_u32)phase->amount;
+        open->pass.are_workers_unknown = phase->amount == PT_WORKERS_UNKNOWN;
+        open->pass.workers = open->pass.are_workers_unknown ? 0 : (pt_u32)phase->amount;
         open->pass.stack = phase->stack;
         open->pass.ns = open->pass.start_cost_ns = ns;
         memcpy(open->pass.phase_ns, loop->starting_ns, sizeof open->pass.phase_ns);
