@@ -93,6 +93,36 @@ static void find_missing(struct pt_session *session, const struct opened *opened
     pt_session_note(session, note);
 }
 
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* The forked name the process that they were forked from, whose file may be missing although nothing counts it. */
+static void find_missing_parents(struct pt_session *session)
+{
+    struct pt_map there = {0}, missing = {0};
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        *pt_map_at(&there, session->processes[i]->trace_id) = 1;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const pt_u64 parent = session->processes[i]->parent_trace_id;
+        if (parent && !pt_map_find(&there, parent))
+            *pt_map_at(&missing, parent) = 1;
+    }
+    const size_t n = missing.n;
+    pt_map_fini(&there);
+    pt_map_fini(&missing);
+    if (!n || !is_directory(session->path))
+        return; /* a file that is looked at alone */
+    if (session->quality.missing_files < n)
+        session->quality.missing_files = n;
+    PT_AUTO(pt_freep)
+    char *note = pt_asprintf("%zu process%s that forked others %s no trace file here: what these inherited has no name",
+                             n, n == 1 ? "" : "es", n == 1 ? "has" : "have");
+    pt_session_note(session, note);
+}
+
 static void open_file(struct pt_session *session, const char *path, struct opened *opened)
 {
     struct pt_error cause = {0};
@@ -318,6 +348,7 @@ struct pt_session *pt_session_open(const char *path, struct pt_error *err)
     }
     make_processes(session, &files);
     free(files.items);
+    find_missing_parents(session);
     pt_session_link(session);
     find_elsewhere(session);
     note_refused(session);

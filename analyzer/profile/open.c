@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "proftrace/format.h"
 #include "model/notes.h"
 #include "source/refusals.h"
 #include "util/auto.h"
@@ -38,6 +39,16 @@ static struct pt_session *empty_session(const char *path)
     pt_refusals_of(session->path, &why);
     pt_session_note_lines(session, pt_str_text(&why));
     return session;
+}
+
+/* The launcher has made session.bin, which counts the trace files: without it, a copy that lacks some looks whole. */
+static void find_missing_page(struct pt_session *session)
+{
+    struct pt_quality *quality = &session->quality;
+    if (pt_session_page_is_whole(session->path))
+        return;
+    quality->missing_files = quality->missing_files ? quality->missing_files : 1;
+    pt_session_note(session, PT_SESSION_FILE " is missing or damaged: nobody knows whether all trace files are here");
 }
 
 static void free_empty(struct pt_session *session)
@@ -69,11 +80,14 @@ int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err)
         pt_run_find_running(run->info);
     if (run->session && run->info)
         pt_run_find_ends(run->info, run->session);
+    if (run->session && run->info)
+        find_missing_page(run->session);
     if (run->session)
         return 0;
     if (!run->info || pt_session_is_unreadable(path))
         return -1;
     run->empty = empty_session(directory);
+    find_missing_page(run->empty);
     return 0;
 }
 

@@ -58,6 +58,13 @@ pt_u64 pt_files_made(const char *run)
     return page.processes;
 }
 
+bool pt_session_page_is_whole(const char *run)
+{
+    struct pt_session_page page;
+    read_page(run, &page);
+    return page.magic[0];
+}
+
 bool pt_boot_id_of(const char *run, char ret[40])
 {
     struct pt_session_page page;

@@ -96,6 +96,9 @@ def prepare(proftrace, story, folder, text):
     launcher = os.path.join(HERE, story + ".run.json")
     if os.path.exists(launcher):
         shutil.copy(launcher, os.path.join(folder, "run.json"))
+    if text is None:  # assemble makes one, too
+        with open(os.path.join(folder, "session.bin"), "wb") as file:
+            file.write(b"PROFTSES".ljust(4096, b"\0"))
 
 
 def validate(report):

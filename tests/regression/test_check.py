@@ -522,6 +522,22 @@ class Undecided(Case):
         shutil.copytree(made, renamed)
         next(renamed.glob("*.ptr")).rename(renamed / "x.ptr")
         self.assertEqual(json.loads(self.proftrace("report", renamed, "--format", "json"))["trace_quality"], quality)
+        # Nothing counts what is missing then: a copy of the files of processes alone, and one that a power cut left full of zeros.
+        for number, change in enumerate((pathlib.Path.unlink, lambda file: file.write_bytes(bytes(4096)))):
+            uncounted = self.folder / f"uncounted{number}"
+            shutil.copytree(made, uncounted)
+            change(uncounted / "session.bin")
+            self.assertEqual(json.loads(self.proftrace("report", uncounted, "--format", "json"))["trace_quality"]["missing_files"], 1)
+            self.assertIn("session.bin is missing or damaged", self.proftrace("report", uncounted, "--full"))
+        # A child that was forked names its parent, also where no session.bin and no launcher counts.
+        pair = self.folder / "pair"
+        story = self.folder / "pair.txt"
+        process = 'process {0} ppid=1 uid=1000 trace_id={0} {1} start=0.000000000 end=1.000000000 state=exited exit_status=0 heap=off boot="b" host="h" comm="x" exe="/x" cwd="/" argc=1 argv=["x"]'
+        story.write_text("\n".join(["proftrace-text 1 start_realtime_ns=1705320000000000000", process.format(5, "parent_trace_id=9"), process.format(6, "parent_trace_id=9"), process.format(7, "parent_trace_id=5"), ""]))
+        self.proftrace("assemble", story, "-o", pair)
+        quality = json.loads(self.proftrace("report", pair, "--format", "json"))["trace_quality"]
+        self.assertEqual(quality["missing_files"], 1)
+        self.assertIn("1 process that forked others has no trace file here: what these inherited has no name", quality["notes"])
         for files in "*.ptr", "*.pts":
             less = self.folder / f"less{files[-1]}"
             shutil.copytree(made, less)

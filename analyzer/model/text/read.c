@@ -190,6 +190,20 @@ static bool is_named_as_directory(const char *output)
     return *output && output[strlen(output) - 1] == '/';
 }
 
+/* Of a run that has none: without it, files could be missing. It counts these. */
+static int save_page(const char *directory, size_t n_processes, struct pt_error *err)
+{
+    struct pt_session_page page = {.format_version = PT_FORMAT_VERSION, .processes = n_processes};
+    PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_SESSION_FILE, directory);
+    PT_AUTO(pt_fclosep) FILE *file = fopen(path, "wxe");
+    memcpy(page.magic, PT_SESSION_MAGIC, sizeof page.magic);
+    if (!file && errno == EEXIST)
+        return 0;
+    if (!file || fwrite(&page, sizeof page, 1, file) != 1 || fflush(file) != 0)
+        return pt_fail(err, "cannot write %s: %s", path, strerror(errno));
+    return 0;
+}
+
 static int save(struct reader *r, const char *output, struct pt_error *err)
 {
     struct stat status;
@@ -204,6 +218,8 @@ static int save(struct reader *r, const char *output, struct pt_error *err)
             return pt_fail(err, "cannot make %s: %s", output, strerror(errno));
         is_directory = true;
     }
+    if (is_directory && save_page(output, r->processes.n, err) < 0)
+        return -1;
     for (size_t i = 0; i < r->processes.n; i++) {
         PT_AUTO(pt_freep)
         char *path = is_directory ? pt_asprintf("%s/%s", output, r->processes.items[i]->file_name) : pt_strdup(output);
