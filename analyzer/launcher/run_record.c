@@ -12,6 +12,7 @@
 #include "run_file/write.h"
 #include "sampler/usable_cpus.h"
 #include "util/auto.h"
+#include "util/clock.h"
 
 void pt_run_stage_take(struct pt_run_stage *stage, const struct pt_launch_result *result,
                        const struct pt_session_dir *dir)
@@ -64,6 +65,7 @@ int pt_run_record_write(const struct pt_session_dir *dir, const struct pt_run_in
     whole.git_commit = *dir->git_commit ? dir->git_commit : NULL;
     whole.start_realtime_ns = dir->start_realtime_ns;
     whole.start_monotonic_ns = dir->start_monotonic_ns;
+    whole.written_realtime_ns = pt_clock_ns(CLOCK_REALTIME);
     pt_run_launcher_note(&whole.launcher);
     whole.cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
     whole.cpus_usable = pt_usable_cpus("/proc", "/sys");

@@ -57,12 +57,18 @@ void pt_run_launcher_over(void)
     over_pid = getpid();
 }
 
-/* Written every ten seconds or so, after long ones of a run with many samples less often. */
-static bool was_just_written(const struct pt_run_info *run)
+static bool is_recent(pt_u64 realtime_ns)
 {
     enum { MOST_QUIET_S = 60 };
-    const double age_ns = (double)(pt_i64)(pt_clock_ns(CLOCK_REALTIME) - run->written_realtime_ns);
+    const double age_ns = (double)(pt_i64)(pt_clock_ns(CLOCK_REALTIME) - realtime_ns);
     return fabs(age_ns) < MOST_QUIET_S * 1e9; /* the clock of another machine may be ahead */
+}
+
+/* Written every ten seconds or so, after long ones of a run with many samples less often. A copy is as new as the
+ * copying. */
+static bool was_just_written(const struct pt_run_info *run)
+{
+    return is_recent(run->changed_realtime_ns) && (!run->written_realtime_ns || is_recent(run->written_realtime_ns));
 }
 
 enum pt_run_launcher_state pt_run_launcher_state(const struct pt_run_info *run)

@@ -169,7 +169,7 @@ static void read_section(const cJSON *object, enum pt_run_section section, void 
 /* ---- the file ---- */
 
 /* 1 = it was read, 0 = there is none. */
-static int read_text_of(const char *path, struct pt_str *content, pt_u64 *ret_written_ns, struct pt_error *err)
+static int read_text_of(const char *path, struct pt_str *content, pt_u64 *ret_changed_ns, struct pt_error *err)
 {
     struct stat status;
     PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -177,7 +177,7 @@ static int read_text_of(const char *path, struct pt_str *content, pt_u64 *ret_wr
         return errno == ENOENT || errno == ENOTDIR ? 0 : pt_fail_code(err, 3, "%s: %s", path, strerror(errno));
     if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
         return pt_fail_code(err, 3, "%s: not a regular file", path);
-    *ret_written_ns = (pt_u64)status.st_mtim.tv_sec * 1000000000 + (pt_u64)status.st_mtim.tv_nsec;
+    *ret_changed_ns = (pt_u64)status.st_mtim.tv_sec * 1000000000 + (pt_u64)status.st_mtim.tv_nsec;
     if (pt_fd_read_all(fd, LARGEST_BYTES, content) == 0)
         return 1;
     if (errno == EFBIG)
@@ -215,8 +215,8 @@ int pt_run_info_read(const char *directory, struct pt_run_info **ret_run, struct
 {
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_RUN_FILE, directory);
     PT_AUTO(pt_str_fini) struct pt_str content = {0};
-    pt_u64 written_ns = 0;
-    const int got = read_text_of(path, &content, &written_ns, err);
+    pt_u64 changed_ns = 0;
+    const int got = read_text_of(path, &content, &changed_ns, err);
     *ret_run = NULL;
     if (got <= 0)
         return got;
@@ -233,7 +233,7 @@ int pt_run_info_read(const char *directory, struct pt_run_info **ret_run, struct
     }
     struct pt_run_info *run = pt_calloc(1, sizeof *run);
     run->json = json;
-    run->written_realtime_ns = written_ns;
+    run->changed_realtime_ns = changed_ns;
     read_section(json, PT_RUN_RUN, run);
     *ret_run = run;
     return 0;

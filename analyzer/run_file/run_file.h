@@ -100,7 +100,8 @@ struct pt_run_info {
     struct cJSON *json; /* of one that was read: owns all texts */
     const char *cwd, *host, *git_commit;
     pt_u64 start_realtime_ns, start_monotonic_ns; /* more digits than a double has; 0 = unknown */
-    pt_u64 written_realtime_ns;                   /* of one that was read: when the file was written; in no file */
+    pt_u64 written_realtime_ns;                   /* 0 = by a version that did not note it */
+    pt_u64 changed_realtime_ns; /* of one that was read: its mtime, of a copy often when it was copied; in no file */
     struct pt_run_launcher launcher;
     bool is_running;   /* its launcher is at work now; in no file: who opens the run finds out */
     bool is_elsewhere; /* ... where it cannot be seen, as in a container: then run.json is new */

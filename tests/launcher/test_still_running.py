@@ -2,6 +2,7 @@
 """A run that is still going on is told apart from one whose processes were killed."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -54,6 +55,17 @@ class StillRunning(LauncherCase):
         report = json.loads(self.proftrace("report", "run", "--format", "json").stdout)
         self.assertEqual(report["stages"][0]["status"], "running")
         self.assertNotIn("killed", json.dumps(report["processes"]))
+        # A copy is new: of a run whose launcher was killed, "running" is what it was when run.json was written.
+        shutil.copytree(os.path.join(self.folder, "run"), os.path.join(self.folder, "copy"))
+        copied = os.path.join(self.folder, "copy", "run.json")
+        with open(copied, encoding="utf-8") as file:
+            record = json.load(file)
+        self.assertLess(abs(record["written_realtime_ns"] / 1e9 - time.time()), 50)
+        for ago_s, status in ((0, "running"), (1000, "failed")):
+            record["written_realtime_ns"] -= ago_s * 10 ** 9
+            with open(copied, "w", encoding="utf-8") as file:
+                json.dump(record, file)
+            self.assertEqual(json.loads(self.proftrace("report", "copy", "--format", "json").stdout)["stages"][0]["status"], status)
         long_ago = time.time() - 1000
         os.utime(os.path.join(self.folder, "run", "run.json"), (long_ago, long_ago))
         self.assertEqual(json.loads(self.proftrace("report", "run", "--format", "json").stdout)["stages"][0]["status"], "failed")

@@ -54,6 +54,7 @@ static const char every_key[] =
     "  \"git_commit\": null,\n"
     "  \"start_realtime_ns\": 1795351487535840569,\n"
     "  \"start_monotonic_ns\": null,\n"
+    "  \"written_realtime_ns\": null,\n"
     "  \"interval_ns\": 500000000,\n"
     "  \"duration_ns\": null,\n"
     "  \"launcher\": {\"pid\": 17, \"start_ticks\": 12345, \"boot_id\": \"b\", \"pid_namespace\": null},\n"
