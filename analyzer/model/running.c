@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * running.c - Owns: the proof that a process is still alive: it is on this machine and has its trace file mapped, which
- * a later process with the same pid has not. Threads: one. Never: takes an equal pid alone for the same process.
+ * a later process with the same pid has not; and what speaks for it where it has no pid here. Threads: one. Never:
+ * takes an equal pid alone for the same process.
  */
 #include "running.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,8 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/process_stat.h"
+#include "util/small_file.h"
+#include "util/vec.h"
 #include "notes.h"
 
 /* From an offset on: its head, where the file is shared by many. */
@@ -72,6 +76,130 @@ static void live_until(struct pt_process *process, pt_i64 now_ns)
             process->threads[i].end_ns = now_ns;
 }
 
+/* ---- bare preload in a container, or on another node: no run.json says that it goes on ---- */
+
+/* A clock may be ahead of ours. */
+static bool is_recent(pt_u64 now_ns, pt_u64 then_ns)
+{
+    enum { MOST_QUIET_S = 60 };
+    const pt_u64 most_ns = MOST_QUIET_S * 1000000000ull;
+    return now_ns - then_ns + most_ns <= 2 * most_ns;
+}
+
+/* A process of a namespace within ours, which containers have. */
+struct nested {
+    pt_u32 pid, inner_pid;
+};
+
+struct here {
+    char boot_id[48], host[256];
+    pt_u64 monotonic_ns, realtime_ns;
+    bool sees_all; /* whatever runs on this machine */
+    bool has_looked;
+    struct {
+        PT_VEC(struct nested);
+    } nested;
+};
+
+/* "NSpid:  4711  12": from the outermost namespace that is seen to its own. */
+static void add_nested(struct here *here, pt_u32 pid)
+{
+    static const char key[] = "\nNSpid:";
+    char text[4096];
+    if (pt_small_file_peek(text, sizeof text, "/proc/%u/status", pid) <= 0)
+        return;
+    char *end = strstr(text, key);
+    pt_u32 inner_pid = 0, n = 0;
+    for (end = end ? end + sizeof key - 1 : text; *end == '\t'; n++)
+        inner_pid = (pt_u32)strtoul(end + 1, &end, 10);
+    if (n > 1)
+        pt_vec_push(&here->nested, ((struct nested){pid, inner_pid}));
+}
+
+static void look_around(struct here *here)
+{
+    DIR *directory = here->has_looked ? NULL : opendir("/proc");
+    const struct dirent *entry;
+    while (directory && (entry = readdir(directory)))
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+            add_nested(here, (pt_u32)strtoul(entry->d_name, NULL, 10));
+    if (directory)
+        closedir(directory);
+    here->has_looked = true;
+}
+
+/* By its inode: a container has other paths. Nobody but its user may ask; then it may. */
+static bool may_have_mapped(pt_u32 pid, const struct pt_trace_file *file)
+{
+    char name[32], line[512];
+    snprintf(name, sizeof name, "/proc/%u/maps", pid);
+    PT_AUTO(pt_fclosep) FILE *maps = fopen(name, "re");
+    while (maps && fgets(line, sizeof line, maps)) {
+        unsigned long long from, inode;
+        if (sscanf(line, "%*x-%*x %*4s %llx %*x:%*x %llu", &from, &inode) == 2 && inode == file->inode &&
+            from == file->base)
+            return true;
+    }
+    return !maps;
+}
+
+static bool may_be_nested(struct here *here, const struct pt_process *process)
+{
+    look_around(here);
+    for (size_t i = 0; i < here->nested.n; i++)
+        if (here->nested.items[i].inner_pid == process->pid &&
+            may_have_mapped(here->nested.items[i].pid, process->file))
+            return true;
+    return false;
+}
+
+/* Of this boot the clock is ours. What is in another container than this one has another name of the machine. */
+static bool is_out_of_sight(struct here *here, const struct pt_process *process)
+{
+    const char *boot_id = process->file->header->boot_id;
+    const size_t most = sizeof process->file->header->boot_id;
+    const pt_u64 alive_ns = (pt_u64)process->alive_ns;
+    const bool is_boot_known = boot_id[0] && here->boot_id[0]; /* not where there was no session.bin */
+    if (is_boot_known && strncmp(boot_id, here->boot_id, most) != 0)
+        return is_recent(here->realtime_ns, process->session->start_realtime_ns + alive_ns);
+    if (!is_recent(here->monotonic_ns, process->start_monotonic_ns + alive_ns - (pt_u64)process->start_ns))
+        return false;
+    return (!here->sees_all && *process->host && strcmp(process->host, here->host) != 0) ||
+           may_be_nested(here, process);
+}
+
+/* The first namespace of the machine shows all, unless /proc hides those of others. */
+static bool sees_all(void)
+{
+    char name[48] = "";
+    return readlink("/proc/self/ns/pid", name, sizeof name - 1) > 0 && !strcmp(name, "pid:[4026531836]") &&
+           access("/proc/1/status", R_OK) == 0;
+}
+
+static void find_out_of_sight(struct pt_session *session)
+{
+    struct here here = {.monotonic_ns = pt_monotonic_ns(), .realtime_ns = pt_clock_ns(CLOCK_REALTIME)};
+    pt_u32 n = 0;
+    pt_small_file_word(here.boot_id, sizeof here.boot_id, "/proc/sys/kernel/random/boot_id");
+    if (gethostname(here.host, sizeof here.host - 1) < 0)
+        here.host[0] = 0;
+    here.sees_all = sees_all();
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        struct pt_process *process = session->processes[i];
+        process->is_out_of_sight =
+            process->state == PT_PROCESS_LIVE && !process->is_running && is_out_of_sight(&here, process);
+        n += process->is_out_of_sight;
+    }
+    free(here.nested.items);
+    if (!n)
+        return;
+    PT_AUTO(pt_freep)
+    char *note = pt_asprintf("%u process%s may go on in a container or on another machine: this is what was recorded "
+                             "until now",
+                             n, n == 1 ? "" : "es");
+    pt_session_note(session, note);
+}
+
 void pt_session_find_running(struct pt_session *session)
 {
     const pt_u64 now_ns = pt_monotonic_ns();
@@ -87,6 +215,7 @@ void pt_session_find_running(struct pt_session *session)
         process->is_asleep = process->has_children && sleeps_now(process->pid, now_ns - process->start_monotonic_ns);
         live_until(process, process->start_ns + (pt_i64)(now_ns - process->start_monotonic_ns));
     }
+    find_out_of_sight(session);
     if (!n)
         return;
     PT_AUTO(pt_freep)

@@ -102,9 +102,10 @@ struct pt_process {
     int argc;      /* strings in argv */
     int true_argc; /* as the process had it; more than argc when it was cut */
     enum pt_process_state state;
-    bool is_elsewhere; /* on another machine or boot than whoever began the run, whose samples say nothing of it */
-    bool is_running;   /* right now, on this machine */
-    bool is_asleep;    /* likewise: the main thread of one with children, which has hardly used a CPU until now */
+    bool is_elsewhere;    /* on another machine or boot than whoever began the run, whose samples say nothing of it */
+    bool is_running;      /* right now, on this machine */
+    bool is_out_of_sight; /* it may run in a container or on another machine: a short time ago it did */
+    bool is_asleep;       /* likewise: the main thread of one with children, which has hardly used a CPU until now */
     int exit_status;
     /* Since the session's start; end = as the process, its parent or the launcher noted it, else the last sign of life;
      * of one that is running: now. */

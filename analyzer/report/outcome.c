@@ -24,6 +24,7 @@ const char pt_no_launcher_note[] =
     "no run.json: the library was preloaded without the launcher; CPU time and memory are what the processes noted "
     "themselves";
 
+static const char out_of_sight[] = "it may go on in a container or on another machine";
 static const char nobody[] = "no process of it was traced, and no launcher saw its end";
 
 static struct pt_value text_in(struct pt_arena *arena, const char *text)
@@ -36,7 +37,9 @@ static struct pt_value unknown_exit(const struct pt_process *process, struct pt_
 {
     const struct pt_fmt lived = pt_fmt_duration(process->alive_ns - process->start_ns);
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    if (process->session->is_out_of_sight)
+    if (process->is_out_of_sight)
+        pt_str_add(&text, out_of_sight);
+    else if (process->session->is_out_of_sight)
         pt_str_add(&text, "not known: the run goes on in another container or on another machine");
     else if (process->gone_ns == PT_NEVER_NS)
         pt_str_printf(&text, "no end was seen: killed or crashed after %s, or later", lived.text);
@@ -94,11 +97,19 @@ static struct pt_value unknown_image(const struct pt_process *process, struct pt
     return pt_unknown(pt_arena_text(arena, pt_str_text(&text), text.n));
 }
 
+/* Without a launcher, which would know. */
+static bool may_run(const struct pt_profile *profile, pt_u32 stage)
+{
+    const struct pt_process *root = root_of(profile, stage);
+    return !profile->run && root && root->is_out_of_sight && root->wait_status < 0;
+}
+
 static bool is_running(const struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
     const struct pt_process *root = root_of(profile, stage);
-    return run && run->status ? false : (run && run->is_running) || (root && root->is_running);
+    return run && run->status ? false
+                              : (run && run->is_running) || (root && root->is_running) || may_run(profile, stage);
 }
 
 struct pt_value pt_report_stage_exit(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena)
@@ -110,7 +121,7 @@ struct pt_value pt_report_stage_exit(const struct pt_profile *profile, pt_u32 st
     if (run && run->status)
         return pt_unknown(run->reason ? run->reason : run->status);
     if (is_running(profile, stage))
-        return pt_unknown("still running");
+        return pt_unknown(may_run(profile, stage) ? out_of_sight : "still running");
     if (root && root->state == PT_PROCESS_EXECED)
         return unknown_image(root, arena);
     return root ? pt_report_process_exit(root, arena) : pt_unknown(nobody);
@@ -139,10 +150,11 @@ const char *pt_report_stage_status(const struct pt_profile *profile, pt_u32 stag
 /* Up to when the report looks. */
 static struct pt_value why_running(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena)
 {
-    char text[96];
+    char text[160];
     const bool is_cut = pt_session_is_window(profile->session) &&
                         profile->stages.items[stage].start_ns <= profile->session->window_from_ns;
-    snprintf(text, sizeof text, "still running: this is what was recorded in its %s %s", is_cut ? "last" : "first",
+    snprintf(text, sizeof text, "%s: this is what was recorded in its %s %s",
+             may_run(profile, stage) ? out_of_sight : "still running", is_cut ? "last" : "first",
              pt_fmt_duration(pt_profile_stage_wall_ns(profile, stage)).text);
     return text_in(arena, text);
 }

@@ -73,6 +73,46 @@ class StillRunning(LauncherCase):
         process.wait(60)
         self.assertEqual(json.loads(self.proftrace("report", "run", "--format", "json").stdout)["stages"][0]["status"], "ok")
 
+    def test_in_a_container_without_a_launcher(self):
+        """Its pid is another's outside, or nobody's: it "failed" while it ran."""
+        inside = ("unshare", "-rpf", "--kill-child", "--mount-proc")
+        if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("no namespaces here")
+        os.mkdir(os.path.join(self.folder, "run"), 0o700)
+        environment = ["env", f"LD_PRELOAD={LIBRARY}", f"PROFTRACE_SESSION={self.folder}/run"]
+        program = "for _ in range(1000): open('/dev/null').close()\nprint('ready', flush=True)\nimport sys; sys.stdin.read()"
+        process = subprocess.Popen([*inside, *environment, sys.executable, "-c", program], cwd=self.folder, env=clean_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(self.end, process)
+        self.addCleanup(process.stdout.close)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        words = "it may go on in a container or on another machine"
+        report = json.loads(self.proftrace("report", "run", "--format", "json").stdout)
+        self.assertEqual(report["stages"][0]["status"], "running")
+        self.assertTrue(report["stages"][0]["reason"].startswith(words))
+        self.assertEqual(report["processes"][0]["exit_reason"], words)
+        self.assertIn("1 process may go on in a container", "".join(report["trace_quality"]["notes"]))
+        process.kill()
+        process.wait(60)
+        def has_failed():
+            report = json.loads(self.proftrace("report", "run", "--format", "json").stdout)
+            return report["stages"][0]["status"] == "failed" and "may go on" not in json.dumps(report)
+        self.wait_for(has_failed)
+
+    def test_on_another_machine_without_a_launcher(self):
+        with open("/proc/sys/kernel/random/boot_id", "rb") as file:
+            boot_id = file.read(36)
+        process = subprocess.Popen(["/bin/sh", "-c", "read line"], cwd=self.folder, env=clean_environment(LD_PRELOAD=LIBRARY), stdin=subprocess.PIPE)
+        self.addCleanup(self.end, process)
+        self.wait_for(lambda: self.proftrace("info").returncode == 0)
+        shutil.copytree(os.path.realpath(os.path.join(self.folder, "proftrace.data", "latest")), os.path.join(self.folder, "run"))
+        for name in os.listdir(os.path.join(self.folder, "run")):
+            with open(os.path.join(self.folder, "run", name), "r+b") as file:
+                content = file.read()
+                file.seek(0)
+                file.write(content.replace(boot_id, b"x" * len(boot_id)))
+        stage = json.loads(self.proftrace("report", "run", "--format", "json").stdout)["stages"][0]
+        self.assertEqual((stage["status"], stage["reason"][:45]), ("running", "it may go on in a container or on another mac"))
+
     def test_cpu_time_before_its_launcher_noted_any(self):
         """Of a stage that still runs, and of one whose launcher was killed, it is what the program noted."""
         program = ("import sys, time\nend = time.process_time() + 0.5\n"
