@@ -104,6 +104,7 @@ static void fill_quality(struct pt_process *p)
     q->truncated = file->truncated;
     q->growth_errno = file->header->growth_errno;
     q->is_area_cut = file->is_area_cut;
+    q->read_errno = file->read_errno;
     q->dropped = sum_drops(q->drops);
     const pt_u64 least_bytes = pt_least_file_bytes(file->header);
     if (q->truncated)

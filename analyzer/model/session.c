@@ -218,7 +218,9 @@ static void note_quality(struct pt_session *session, const struct pt_process_dat
 {
     const struct pt_process *p = &data->shown;
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    if (p->quality.truncated)
+    if (p->quality.read_errno)
+        pt_str_printf(&text, "%s: not all of it can be read: %s\n", p->file_name, strerror(p->quality.read_errno));
+    else if (p->quality.truncated)
         pt_str_printf(&text, "%s: shorter than its header says: its tail is missing\n", p->file_name);
     if (is_damaged(p))
         pt_str_printf(&text, "%s: damaged: %llu segments, %llu blocks, %llu definitions could not be read\n",

@@ -80,6 +80,7 @@ struct pt_quality {
     pt_u64 corrupt_blocks, corrupt_events, corrupt_definitions;
     bool truncated;       /* the file is shorter than its header says */
     bool is_area_cut;     /* within the counters of a thread */
+    int read_errno;       /* why bytes that are there cannot be read, which counts as truncated; 0 = all could */
     pt_u64 cut_bytes;     /* bytes that are missing at its end */
     pt_u32 cut_processes; /* of a session: processes whose files are truncated */
     pt_u32 damaged_files; /* of a session: those of which a part could not be read */

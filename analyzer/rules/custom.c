@@ -348,6 +348,7 @@ bool pt_rule_trace_cut_short(struct pt_profile *profile, pt_i64 stage, struct pt
 {
     const struct pt_process *first = NULL;
     pt_u64 n_files = 0, bytes_missing = 0, events_missing = 0;
+    int read_errno = 0;
     for (pt_u32 i = 0; stage >= 0 && i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
         if (!process->quality.truncated || pt_profile_stage_of(profile, process) != (pt_u32)stage)
@@ -355,6 +356,7 @@ bool pt_rule_trace_cut_short(struct pt_profile *profile, pt_i64 stage, struct pt
         first = first ? first : process;
         n_files++;
         bytes_missing += process->quality.cut_bytes;
+        read_errno = read_errno ? read_errno : process->quality.read_errno;
         events_missing += process->quality.corrupt_events;
     }
     if (!first)
@@ -362,7 +364,8 @@ bool pt_rule_trace_cut_short(struct pt_profile *profile, pt_i64 stage, struct pt
     finding->always_shown = true;
     pt_finding_add_evidence(finding, "files", pt_integer(n_files));
     pt_finding_add_evidence(finding, "first_file", pt_text(first->file_name));
-    pt_finding_add_evidence(finding, "missing_bytes", pt_integer(bytes_missing));
+    pt_finding_add_evidence(finding, "missing_bytes",
+                            read_errno ? pt_unknown(strerror(read_errno)) : pt_integer(bytes_missing));
     const bool counted = !pt_profile_counters_missing(profile, (pt_u32)stage);
     pt_finding_add_evidence(finding, "unreadable_events",
                             counted ? pt_integer(events_missing) : pt_unknown("their counters are missing, too"));

@@ -116,7 +116,7 @@ static pt_u64 add_raw_buffer(struct pt_trace_file *file, const struct pt_trace_s
                    .sequence = sequence,
                    .first_event = raw->flushed_events},
     };
-    run.header.stored_bytes = (pt_u32)pt_trace_file_read(file, run.offset, loader->stored, bytes);
+    run.header.stored_bytes = (pt_u32)pt_trace_file_scan(file, run.offset, loader->stored, bytes);
     run.header.encoded_bytes = run.header.stored_bytes;
     survey_raw(loader->stored, &run.header);
     if (!run.header.events)

@@ -56,7 +56,10 @@ static int check_header(struct pt_trace_file *file, struct pt_error *err)
 {
     struct pt_file_header whole = {0};
     const struct pt_file_header *h = &whole;
+    errno = 0;
     const pt_u64 got = pt_trace_file_read(file, 0, &whole, sizeof whole);
+    if (got < sizeof whole && errno)
+        return pt_fail_code(err, 3, "cannot be read: %s", strerror(errno));
     if (is_blank(file->name, h->magic, got))
         return pt_fail_code(err, 3, "not set up: the process ended before its trace began");
     if (got < 8 || !has_our_magic(h))
@@ -93,7 +96,7 @@ static void read_text_and_schema(struct pt_trace_file *file)
     const pt_u32 text_bytes = h->text_bytes < PT_TEXT_BYTES ? h->text_bytes : PT_TEXT_BYTES;
     char text[PT_TEXT_BYTES + 1] = "";
     file->text = text;
-    file->text_bytes = used_bytes(file, (pt_u32)pt_trace_file_read(file, h->text_offset, text, text_bytes));
+    file->text_bytes = used_bytes(file, (pt_u32)pt_trace_file_scan(file, h->text_offset, text, text_bytes));
     file->text = pt_arena_text(&file->arena, text, file->text_bytes);
     if (file->base) {
         file->schema = pt_small_heads_schema(file->fd);
@@ -101,7 +104,7 @@ static void read_text_and_schema(struct pt_trace_file *file)
     }
     const pt_u32 schema_bytes = h->schema_bytes <= PT_MAX_SCHEMA_BYTES ? h->schema_bytes : 0;
     file->schema = pt_malloc(schema_bytes + 1u);
-    file->schema[pt_trace_file_read(file, h->schema_offset, file->schema, schema_bytes)] = 0;
+    file->schema[pt_trace_file_scan(file, h->schema_offset, file->schema, schema_bytes)] = 0;
 }
 
 static int load(struct pt_trace_file *file, struct pt_error *err)
@@ -126,7 +129,7 @@ static int load(struct pt_trace_file *file, struct pt_error *err)
     if (!file->base && fstat(file->fd, &status) == 0)
         file->bytes = (pt_u64)status.st_size;
     read_text_and_schema(file);
-    file->truncated = pt_least_file_bytes(file->header) > file->bytes;
+    file->truncated |= pt_least_file_bytes(file->header) > file->bytes;
     pt_scan_segments(file);
     pt_index_blocks(file);
     close_where_scarce(file);

@@ -106,7 +106,7 @@ static pt_u64 take_definition(struct pt_trace_file *file, pt_u32 slot, const pt_
 static void scan_piece(struct pt_trace_file *file, pt_u32 slot, pt_u64 offset, pt_u64 bytes)
 {
     pt_u8 *buffer = pt_malloc(bytes);
-    bytes = pt_trace_file_read(file, offset, buffer, bytes);
+    bytes = pt_trace_file_scan(file, offset, buffer, bytes);
     bool in_damage = false;
     pt_u64 wasted_bytes = 0;
     /* Each 32 bytes may say that they begin a mebibyte: hours of checksums in 64 MiB. */
@@ -162,13 +162,13 @@ static bool has_header(const struct window *window, pt_u64 at)
 }
 
 /* The header that lies at `at`, of which there may be a part. */
-static pt_u64 look(const struct pt_trace_file *file, struct window *window, pt_u64 at, struct pt_block *ret_block)
+static pt_u64 look(struct pt_trace_file *file, struct window *window, pt_u64 at, struct pt_block *ret_block)
 {
     enum { WINDOW = 64 * 1024 };
     if (!has_header(window, at)) {
         window->bytes = window->bytes ? window->bytes : pt_malloc(WINDOW);
         window->from = at;
-        window->n = pt_trace_file_read(file, at, window->bytes, WINDOW);
+        window->n = pt_trace_file_scan(file, at, window->bytes, WINDOW);
     }
     const pt_u64 left = window->from + window->n - at, n = left < sizeof *ret_block ? left : sizeof *ret_block;
     *ret_block = (struct pt_block){0};
@@ -210,7 +210,7 @@ static void scan_blocks(struct pt_trace_file *file, pt_u32 segment, pt_u64 offse
     pt_u64 at = offset + sizeof(struct pt_segment);
     while (at + sizeof(struct pt_block) <= end) {
         struct pt_block block;
-        if (pt_trace_file_read(file, at, &block, sizeof block) < sizeof block)
+        if (pt_trace_file_scan(file, at, &block, sizeof block) < sizeof block)
             return;
         if (!is_block(&block, at, end - at - sizeof block)) {
             if (block.commit == PT_BLOCK_MAGIC)
@@ -266,8 +266,10 @@ static void scan_area(struct pt_trace_file *file, pt_u32 number, pt_u64 offset, 
     slot->area_bytes = bytes;
     struct pt_thread_area area = {0};
     const pt_u64 header = bytes < sizeof area ? PT_AREA_SMALL_BYTES : sizeof area;
-    if (pt_trace_file_read(file, offset, &area, header) < header)
+    if (pt_trace_file_scan(file, offset, &area, header) < header) {
+        file->is_area_cut = true;
         return;
+    }
     if (file->header->format_version < 2)
         as_format_2(&area);
     add_what_came_between(&area);
@@ -326,7 +328,7 @@ void pt_scan_segments(struct pt_trace_file *file)
     bool in_damage = false;
     for (pt_u64 at = file->header->header_bytes; at + sizeof(struct pt_segment) <= file->bytes;) {
         struct pt_segment segment;
-        if (pt_trace_file_read(file, at, &segment, sizeof segment) < sizeof segment)
+        if (pt_trace_file_scan(file, at, &segment, sizeof segment) < sizeof segment)
             return;
         if (!segment_is_sane(&segment, at)) {
             const bool is_damage = segment.magic && !in_damage && !is_of_head(file->header, at);

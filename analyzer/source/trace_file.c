@@ -98,6 +98,18 @@ pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void 
     return file->fd < 0 ? read_shared(file, offset, to, bytes) : read_at(file->fd, offset, to, bytes);
 }
 
+pt_u64 pt_trace_file_scan(struct pt_trace_file *file, pt_u64 offset, void *to, pt_u64 bytes)
+{
+    const pt_u64 there = offset < file->bytes ? file->bytes - offset : 0;
+    errno = 0;
+    const pt_u64 got = pt_trace_file_read(file, offset, to, bytes);
+    if (got == (bytes < there ? bytes : there))
+        return got;
+    file->truncated = true; /* a bad disk, a stale handle, or it has shrunk since */
+    file->read_errno = file->read_errno ? file->read_errno : errno;
+    return got;
+}
+
 void pt_trace_file_drop_areas(struct pt_trace_file *file)
 {
     for (size_t i = 0; i < file->slots.n; i++) {

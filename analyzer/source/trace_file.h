@@ -71,6 +71,7 @@ struct pt_trace_file {
     struct pt_arena arena;
     pt_u64 corrupt_definitions, corrupt_segments, corrupt_blocks;
     bool truncated;
+    int read_errno;   /* why bytes that are there could not be read while it was opened; 0 = all could */
     bool is_area_cut; /* the missing tail begins within the counters or raw buffers of a thread */
 };
 
@@ -91,5 +92,7 @@ const char *pt_trace_file_text(const struct pt_trace_file *file, pt_u32 index);
 void pt_trace_file_share(struct pt_trace_file *file);
 /* Read exactly `bytes` at `offset`; the number of bytes that were there. */
 pt_u64 pt_trace_file_read(const struct pt_trace_file *file, pt_u64 offset, void *to, pt_u64 bytes);
+/* The same while it is opened: what the file's size promises and is not given counts as its missing tail. */
+pt_u64 pt_trace_file_scan(struct pt_trace_file *file, pt_u64 offset, void *to, pt_u64 bytes);
 
 #endif

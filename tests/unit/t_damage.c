@@ -5,8 +5,11 @@
  */
 #include "proftrace/events.h"
 #include "source/open.h"
+#include "source/scan.h"
 #include "helper_trace.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -112,9 +115,60 @@ static void damaged_segment_is_counted(void **state)
     pt_trace_writer_free(w);
 }
 
+/* It shrinks after its size was asked for, as of a copy that is written anew: what was counted was 0, and "exact". */
+static void shrinks_while_it_is_read(void **state)
+{
+    (void)state;
+    struct pt_trace_writer *w = helper_sample();
+    pt_u64 n;
+    const pt_u8 *bytes = pt_writer_finish(w, &n);
+    struct helper_file file = helper_file(bytes, n);
+    struct pt_error error = {0};
+    struct pt_trace_file *trace = pt_trace_file_open(file.path, &error);
+    assert_false(trace->truncated);
+    const pt_u64 area = trace->slots.items[0].area_offset;
+    assert_int_equal(ftruncate(file.fd, (off_t)area + 100), 0);
+    pt_scan_segments(trace);
+    assert_true(trace->truncated && trace->is_area_cut);
+    assert_int_equal(trace->read_errno, 0);
+    pt_trace_file_close(trace);
+    /* Before the area nothing of a segment can be read. */
+    assert_int_equal(pwrite(file.fd, bytes, n, 0), (ssize_t)n);
+    trace = pt_trace_file_open(file.path, &error);
+    assert_int_equal(ftruncate(file.fd, (off_t)area), 0);
+    pt_scan_segments(trace);
+    assert_true(trace->truncated);
+    pt_trace_file_close(trace);
+    helper_close(&file);
+    pt_trace_writer_free(w);
+}
+
+/* A directory opens and cannot be read, as what lies on a bad disk: it is no file that was never set up. */
+static void what_cannot_be_read_is_said(void **state)
+{
+    (void)state;
+    struct pt_trace_writer *w = helper_sample();
+    pt_u64 n;
+    const pt_u8 *bytes = pt_writer_finish(w, &n);
+    struct helper_file file = helper_file(bytes, n);
+    struct pt_error error = {0};
+    struct pt_trace_file *trace = pt_trace_file_open(file.path, &error);
+    const int here = open(".", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(dup2(here, trace->fd), trace->fd);
+    pt_scan_segments(trace);
+    assert_true(trace->truncated);
+    assert_int_equal(trace->read_errno, EISDIR);
+    close(here);
+    pt_trace_file_close(trace);
+    helper_close(&file);
+    pt_trace_writer_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shrinks_while_it_is_read),
+        cmocka_unit_test(what_cannot_be_read_is_said),
         cmocka_unit_test(cut_at_every_byte),
         cmocka_unit_test(damaged_block_is_counted),
         cmocka_unit_test(block_of_a_running_process_was_overwritten),
