@@ -54,11 +54,14 @@ static void note_blank(struct pt_session *session, size_t n)
     pt_session_note(session, note);
 }
 
-/* A process that was about to give up its rights made it for a child that never came: long, and without a block. */
+/* A process that was about to give up its rights made it for a child that never came: who takes it first writes its
+ * pid. Not by its blocks, of which it has none: a copy may have some. */
 static bool is_spare(const char *path)
 {
-    struct stat status;
-    return stat(path, &status) == 0 && status.st_size && !status.st_blocks;
+    struct pt_file_header head;
+    const bool is_named_so = !strncmp(pt_base_name(path), PT_SPARE_PREFIX, strlen(PT_SPARE_PREFIX));
+    PT_AUTO(pt_closep) int fd = is_named_so ? pt_trace_file_descriptor(path) : -1;
+    return fd >= 0 && pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head && !head.pid;
 }
 
 /* A process that grew, whose beginning is still in the file of small processes. */

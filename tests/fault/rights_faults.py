@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 from harness import FaultCase
+from run_trace import Trace
 
 BOTH = ("full", "sampled")
 
@@ -44,6 +45,18 @@ class RightsFaults(FaultCase):
                 trace = self.check(["given_up_rights", way, "4", "early"], modes=BOTH)
                 self.assertEqual(len(trace.processes()), 5)
                 self.assertEqual(self.notes(trace), [])
+
+    def test_t54_files_that_no_child_took_in_a_copy(self):
+        """Copied with all their zeros they were "processes that ended before their traces began", and made up for files that are missing."""
+        trace = self.check(["given_up_rights", "setuid", "1"])
+        made = [os.path.join(trace.run, name) for name in trace.files() if name.startswith("child-of-")]
+        spare = [file for file in made if not os.stat(file).st_blocks]
+        self.assertEqual(len(spare), 3)
+        for file in spare:
+            with open(file, "r+b") as out:
+                out.write(bytes(os.stat(file).st_size))
+            self.assertTrue(os.stat(file).st_blocks)
+        self.assertEqual(self.notes(Trace(trace.proftrace, trace.run)), [])
 
     def test_t54_more_children_than_there_are_files_for(self):
         """They are counted, with the true reason."""
