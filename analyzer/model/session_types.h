@@ -200,6 +200,8 @@ struct pt_session {
     struct pt_quality quality; /* sum */
     char **notes; /* sentences that say how far to trust it: clocks joined by guess, foreign files skipped ... */
     pt_u32 n_notes;
+    const char
+        *why_no_run; /* why nothing is known of the launcher that there was; NULL = it is known, or there was none */
     bool is_out_of_sight;     /* the run goes on where its processes cannot be seen, as in a container */
     pt_u32 n_ignored_options; /* of the notes: settings that had no effect */
 };

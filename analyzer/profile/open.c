@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "proftrace/format.h"
+#include "cpu_file/format.h"
 #include "model/notes.h"
 #include "source/refusals.h"
 #include "util/auto.h"
@@ -51,6 +52,17 @@ static void find_missing_page(struct pt_session *session)
     pt_session_note(session, PT_SESSION_FILE " is missing or damaged: nobody knows whether all trace files are here");
 }
 
+/* That it was recorded without a launcher is not said where there was one. */
+static const char *why_no_run(const char *path, bool is_broken)
+{
+    PT_AUTO(pt_freep) char *cpu_file = pt_asprintf("%s/" PT_CPU_FILE_FORMAT, path, 0u);
+    struct stat status;
+    return is_broken                       ? PT_RUN_FILE " cannot be read"
+           : !is_directory(path)           ? "a file was named, not its run"
+           : lstat(cpu_file, &status) == 0 ? PT_RUN_FILE " is missing: the launcher wrote one, and it was not copied"
+                                           : NULL;
+}
+
 static void free_empty(struct pt_session *session)
 {
     if (!session)
@@ -68,8 +80,8 @@ int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err)
     run->session = pt_session_open(path, err);
     PT_AUTO(pt_freep) char *named = pt_session_directory(path);
     const char *directory = run->session ? run->session->path : named;
+    struct pt_error broken = {0};
     if (is_directory(directory)) {
-        struct pt_error broken = {0};
         if (pt_run_info_read(directory, &run->info, &broken) < 0 && run->session) {
             PT_AUTO(pt_str_fini) struct pt_str shown = {0};
             pt_sanitize_terminal(&shown, broken.text); /* a folder's name may be in it */
@@ -80,6 +92,8 @@ int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err)
         pt_run_find_running(run->info);
     if (run->session && run->info)
         pt_run_find_ends(run->info, run->session);
+    if (run->session && !run->info)
+        run->session->why_no_run = why_no_run(run->session->path, broken.text[0]);
     if (run->session && run->info)
         find_missing_page(run->session);
     if (run->session)

@@ -78,6 +78,8 @@ const char *pt_profile_why_not_sampled(const struct pt_profile *profile, pt_u32 
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
     if (pt_session_is_window(profile->session))
         return pt_window_no_counters;
+    if (!profile->run && profile->session->why_no_run)
+        return profile->session->why_no_run;
     return !run              ? "needs the launcher's sampling: start the command with proftrace run"
            : run->is_running ? "not known yet: the stage still runs"
            : !run->status    ? "the launcher ended before it had noted a sample"
@@ -86,7 +88,8 @@ const char *pt_profile_why_not_sampled(const struct pt_profile *profile, pt_u32 
 
 const char *pt_profile_why_no_cpu_profile(const struct pt_profile *profile, pt_u32 stage)
 {
-    return profile->run ? pt_profile_why_not_sampled(profile, stage) : "needs the CPU profile of proftrace run";
+    return profile->run || profile->session->why_no_run ? pt_profile_why_not_sampled(profile, stage)
+                                                        : "needs the CPU profile of proftrace run";
 }
 
 pt_i64 pt_profile_stage_wall_ns(const struct pt_profile *profile, pt_u32 stage)

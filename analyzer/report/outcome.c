@@ -20,16 +20,21 @@
 #include "util/text/redact.h"
 #include "util/text/wait_status.h"
 
-const char pt_no_launcher_note[] =
-    "no run.json: the library was preloaded without the launcher; CPU time and memory are what the processes noted "
-    "themselves";
-
 static const char out_of_sight[] = "it may go on in a container or on another machine";
 static const char nobody[] = "no process of it was traced, and no launcher saw its end";
 
 static struct pt_value text_in(struct pt_arena *arena, const char *text)
 {
     return pt_text(pt_arena_text(arena, text, strlen(text)));
+}
+
+const char *pt_report_no_launcher_note(const struct pt_session *session, struct pt_arena *arena)
+{
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
+    pt_str_printf(&text, "%s; CPU time and memory are what the processes noted themselves",
+                  session->why_no_run ? session->why_no_run
+                                      : "no run.json: the library was preloaded without the launcher");
+    return pt_arena_text(arena, pt_str_text(&text), text.n);
 }
 
 /* It noted no end, and nobody was told how it ended: when it did is all that can be said. */

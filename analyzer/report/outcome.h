@@ -13,7 +13,7 @@
 #include "util/arena.h"
 
 /* A note about a run without run.json. */
-extern const char pt_no_launcher_note[];
+const char *pt_report_no_launcher_note(const struct pt_session *session, struct pt_arena *arena);
 
 /* The launcher saw it end badly. */
 static inline bool pt_run_stage_failed(const struct pt_run_stage *run)

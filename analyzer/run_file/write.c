@@ -263,6 +263,8 @@ int pt_run_info_write(int directory_fd, const char *shown, const struct pt_run_i
     if (pt_new_file_open(&made, directory_fd, PT_RUN_FILE) < 0)
         return pt_fail(err, "cannot make %s/" PT_RUN_FILE ": %s", shown, strerror(errno));
     int result = write_document(made.fd, run);
+    if (result == 0 && !isnan(run->duration_ns))
+        fdatasync(made.fd); /* the last one: after a power cut it was empty, or full of zeros, under its name */
     if (result == 0)
         result = pt_new_file_finish(&made);
     if (result == 0)

@@ -133,6 +133,24 @@ class BadInput(LauncherCase):
                                  "2 processes ended before their traces began: their files are empty",
                                  "3 processes ended before their traces began: their files are empty"])
 
+    def test_a_record_that_is_not_there(self):
+        """There was a launcher: that there was none sent people to the wrong place."""
+        self.run_it("true", options=("-o", "run"))
+        run = os.path.join(self.folder, "run")
+        one = next(os.path.join(run, name) for name in os.listdir(run) if name.endswith((".ptr", ".pts")))
+        with open(os.path.join(run, "cpu-0.pcp"), "ab"):
+            pass
+        def told(name):
+            return json.loads(self.proftrace("report", name, "--format", "json").stdout)["trace_quality"]["notes"][-1].split(";")[0]
+        self.assertEqual(told(one), "a file was named, not its run")
+        self.put("run/run.json", bytes(4096))
+        self.assertEqual(told("run"), "run.json cannot be read")
+        self.assertIn(b"resources over time: run.json cannot be read.", self.proftrace("report", "run").stdout.replace(b"\n", b" "))
+        os.unlink(os.path.join(run, "run.json"))
+        self.assertEqual(told("run"), "run.json is missing: the launcher wrote one, and it was not copied")
+        os.unlink(os.path.join(run, "cpu-0.pcp"))
+        self.assertEqual(told("run"), "no run.json: the library was preloaded without the launcher")
+
     def test_impossible_cpu_time(self):
         """A damaged number must not become the headline: more CPU time than the machine has is unknown."""
         self.run_it("sleep", "0.2", options=("-o", "run"))

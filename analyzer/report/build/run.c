@@ -153,7 +153,7 @@ static void add_notes(const struct pt_build *b)
     for (pt_u32 i = 0; run && run->notes[i]; i++)
         notes[n++] = run->notes[i];
     if (!run)
-        notes[n++] = pt_no_launcher_note;
+        notes[n++] = pt_report_no_launcher_note(session, &b->doc->arena);
     b->doc->notes = notes;
     b->doc->n_notes = n;
 }

@@ -222,7 +222,7 @@ static void put_notes(const struct pt_report_json *r)
     for (pt_u32 i = 0; profile->run && profile->run->notes[i]; i++)
         pt_json_text(r->json, NULL, profile->run->notes[i]);
     if (!profile->run)
-        pt_json_text(r->json, NULL, pt_no_launcher_note);
+        pt_json_text(r->json, NULL, pt_report_no_launcher_note(profile->session, r->arena));
     pt_json_end(r->json);
 }
 

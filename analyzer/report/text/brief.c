@@ -272,6 +272,7 @@ static void put_quality(const struct pt_text_out *t, const struct pt_doc *doc)
     const pt_u32 n_ignored = doc->profile->session->n_ignored_options;
     if (n_ignored)
         pt_str_printf(&text, ", %u PROFTRACE_ variable%s had no effect", n_ignored, n_ignored > 1 ? "s" : "");
+    const char *why = doc->profile->session->why_no_run;
     PT_AUTO(pt_str_fini) struct pt_str said = {0};
     if (doc->cupti_s >= LEAST_CUPTI_SHARE * doc->duration_s)
         pt_str_printf(&said, "Recording the GPU took %s of this (PROFTRACE_CUPTI=off leaves it out). ",
@@ -279,7 +280,8 @@ static void put_quality(const struct pt_text_out *t, const struct pt_doc *doc)
     if (text.n)
         pt_str_printf(&said, "Not everything is here: %s (proftrace info).", pt_str_text(&text) + 2);
     else if (!doc->profile->run && !doc->is_empty)
-        pt_str_add(&said, "CPU time by function, waits by stack and resources over time: start it with proftrace run.");
+        pt_str_printf(&said, "CPU time by function, waits by stack and resources over time: %s.",
+                      why ? why : "start it with proftrace run");
     if (!said.n)
         return;
     pt_str_char(t->out, '\n');
