@@ -14,6 +14,7 @@
 #include "cpu_file/format.h"
 #include "model/notes.h"
 #include "source/refusals.h"
+#include "source/run_dir.h"
 #include "util/auto.h"
 #include "util/mem.h"
 #include "util/text/path.h"
@@ -37,6 +38,9 @@ static struct pt_session *empty_session(const char *path)
         *--end = 0;
     session->name = pt_strdup(pt_base_name(session->path));
     PT_AUTO(pt_str_fini) struct pt_str why = {0};
+    pt_run_files_gone(session->path, &why);
+    session->quality.missing_files = pt_files_made(session->path);
+    pt_str_add(&why, why.n ? "\n" : "");
     pt_refusals_of(session->path, &why);
     pt_session_note_lines(session, pt_str_text(&why));
     return session;

@@ -171,7 +171,7 @@ static const char *why_no_process(const struct pt_profile *profile, pt_i64 stage
         return run->reason;
     if (untraced && untraced->reason)
         return untraced->reason;
-    if (!session->n_processes && session->n_notes) /* session.bin counts those that had no room, by reason */
+    if (!session->n_processes && session->n_notes) /* what is not here; those that had no room, by reason */
         return session->notes[0];
     return "no process wrote a trace: PROFTRACE_DISABLE set, the directory not writable, or the program ended before "
            "the library was loaded";
@@ -298,7 +298,12 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
         return false;
     if (stage < 0 || !profile->stages.items[stage].root) {
         const struct pt_run_untraced *untraced = untraced_of(profile, stage);
-        pt_finding_add_evidence(finding, "reason", pt_text(why_no_process(profile, stage, untraced)));
+        const char *why = why_no_process(profile, stage, untraced);
+        pt_finding_add_evidence(finding, "reason", pt_text(why));
+        if (profile->session->n_notes && why == profile->session->notes[0] && profile->session->quality.missing_files) {
+            finding->title = "Trace files are missing: what it did is not here";
+            finding->remedy = finding->advice = "copy the whole folder of the run, and unpack its *.ptr and *.pts";
+        }
         if (untraced)
             pt_finding_add_evidence(finding, "program", pt_text(untraced->path));
         return true;

@@ -20,7 +20,6 @@
 #include "util/map.h"
 #include "util/mem.h"
 #include "util/runs_root.h"
-#include "util/str.h"
 #include "util/text/path.h"
 #include "refusals.h"
 #include "small_heads.h"
@@ -167,9 +166,37 @@ static char *latest_of(const char *root, struct pt_error *err)
     return pt_strdup(target);
 }
 
+/* x.ptr.gz; NULL = none. The caller frees it. */
+static char *compressed_file(const char *run)
+{
+    DIR *directory = opendir(run);
+    const struct dirent *entry;
+    char *found = NULL;
+    while (directory && !found && (entry = readdir(directory)))
+        if (strstr(entry->d_name, PT_FILE_SUFFIX ".") || strstr(entry->d_name, PT_SMALL_SUFFIX "."))
+            found = pt_strdup(entry->d_name);
+    if (directory)
+        closedir(directory);
+    return found;
+}
+
+void pt_run_files_gone(const char *run, struct pt_str *out)
+{
+    const pt_u64 n = pt_files_made(run);
+    PT_AUTO(pt_freep) char *compressed = compressed_file(run);
+    if (compressed)
+        pt_str_printf(out, "its trace files are compressed: unpack them (%s)", compressed);
+    else if (n)
+        pt_str_printf(out, "%llu trace file%s made, and %s not here: copy *" PT_FILE_SUFFIX " and *" PT_SMALL_SUFFIX,
+                      (unsigned long long)n, n == 1 ? " was" : "s were", n == 1 ? "is" : "are");
+}
+
 static int nothing_traced(const char *run, struct pt_error *err)
 {
     PT_AUTO(pt_str_fini) struct pt_str why = {0};
+    pt_run_files_gone(run, &why);
+    if (why.n)
+        return pt_fail_code(err, 3, "no trace files in %s: %s", run, pt_str_text(&why));
     pt_refusals_of(run, &why);
     while (why.n && why.text[why.n - 1] == '\n')
         why.n--;

@@ -7,6 +7,7 @@
 
 #include "proftrace/schema.h"
 #include "util/error.h"
+#include "util/str.h"
 #include "util/vec.h"
 
 struct pt_run_files {
@@ -21,6 +22,9 @@ struct pt_run_files {
  * does not exist here is looked up, too. -1 with exit code 3 when there is none. */
 int pt_run_files_find(const char *path, struct pt_run_files *ret_run, struct pt_error *err);
 void pt_run_files_fini(struct pt_run_files *run);
+
+/* Of a run directory without trace files: that some were made, and are compressed or not here. "" = none was made. */
+void pt_run_files_gone(const char *run, struct pt_str *out);
 
 /* The directory of the run that is meant so, whether it holds traces or not; NULL when no latest one is there. What
  * does not exist is returned as it was named. The caller frees it. */

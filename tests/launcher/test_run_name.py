@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A run named as `ls proftrace.data` shows it is found from where it was recorded, by every command that takes one."""
+import json
 import os
+import pathlib
 import subprocess
 import unittest
 
@@ -65,6 +67,31 @@ class RunName(LauncherCase):
             self.assertEqual(done.returncode, 3)
             self.assertIn(b"nothing was traced", done.stderr)
             self.assertIn(b"`proftrace doctor -- COMMAND`", done.stderr)
+
+    def test_where_trace_files_are_gone(self):
+        """Artifacts without *.ptr, or packed ones: "nothing was traced" sent people to `proftrace doctor`."""
+        self.run_it("true", options=("-o", "run"))
+        run = pathlib.Path(self.folder, "run")
+        (run / "report.json").unlink(missing_ok=True)
+        n = len(json.loads(self.proftrace("info", "run", "--json").stdout)["processes"])
+        for gone, words in ((lambda file: file.rename(f"{file}.gz"), "its trace files are compressed: unpack them ("),
+                            (pathlib.Path.unlink, f"{n} trace file{' was' if n == 1 else 's were'} made, and {'is' if n == 1 else 'are'} not here: copy *.ptr and *.pts")):
+            for file in [*run.glob("*.ptr*"), *run.glob("*.pts*")]:
+                gone(file)
+            report = self.proftrace("report", "run", "--format", "json")
+            self.assertEqual(report.returncode, 0, report.stderr)
+            quality = json.loads(report.stdout)["trace_quality"]
+            self.assertEqual(quality["missing_files"], n)
+            self.assertIn(words, quality["notes"][0])
+            self.assertIn(b"Trace files are missing: what it did is not here", self.proftrace("report", "run").stdout)
+            self.assertEqual([finding["evidence"]["reason"] for finding in json.loads(report.stdout)["findings"]], [quality["notes"][0]])
+            record = (run / "run.json").read_bytes()
+            (run / "run.json").unlink()
+            for reader, *more in READERS:
+                done = self.proftrace(reader, "run", *more)
+                self.assertEqual(done.returncode, 3)
+                self.assertIn(words.encode(), done.stderr)
+            (run / "run.json").write_bytes(record)
 
     def test_what_lies_here_comes_first(self):
         self.run_it("true")
