@@ -144,6 +144,48 @@ static int look_into(struct pt_run_files *run, struct pt_error *err)
     return 0;
 }
 
+static bool holds_run(const char *folder, const char *name)
+{
+    PT_AUTO(pt_freep) char *path = pt_asprintf("%s/%s", folder, name);
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    bool is_run = false;
+    while (directory && !is_run && (entry = readdir(directory)))
+        is_run = !strcmp(entry->d_name, "run.json") || !strcmp(entry->d_name, PT_SESSION_FILE) ||
+                 pt_ends_with(entry->d_name, PT_FILE_SUFFIX) || pt_ends_with(entry->d_name, PT_SMALL_SUFFIX);
+    if (directory)
+        closedir(directory);
+    return is_run;
+}
+
+/* Names begin with the time. */
+static int newest_entry_first(const void *a, const void *b)
+{
+    return strcmp((*(struct dirent *const *)b)->d_name, (*(struct dirent *const *)a)->d_name);
+}
+
+/* What copies folders without links (S3, zip, git) leaves a root without `latest`. */
+static int fail_without_latest(const char *root, struct pt_error *err)
+{
+    enum { SHOWN = 3, MOST_LOOKED_AT = 1000 };
+    struct dirent **entries = NULL;
+    const int n = scandir(root, &entries, NULL, NULL);
+    PT_AUTO(pt_str_fini) struct pt_str names = {0};
+    int n_shown = 0;
+    if (n > 0)
+        qsort(entries, (size_t)n, sizeof *entries, newest_entry_first);
+    for (int i = 0; i < n; i++) {
+        const char *name = entries[i]->d_name;
+        if (n_shown < SHOWN && i < MOST_LOOKED_AT && *name != '.' && holds_run(root, name))
+            pt_str_printf(&names, "%s%s/%s", n_shown++ ? ", " : "", root, name);
+        free(entries[i]);
+    }
+    free(entries);
+    if (n_shown)
+        return pt_fail_code(err, 3, "no latest run is marked in %s; name one: %s", root, pt_str_text(&names));
+    return pt_fail_code(err, 3, "no trace files in %s: record with `proftrace run -- COMMAND`", root);
+}
+
 /* <root>/latest as it was made by us, for us: where others may write into the root, too, they could have a trace of
  * theirs read as ours. The caller frees it. */
 static char *latest_of(const char *root, struct pt_error *err)
@@ -152,7 +194,7 @@ static char *latest_of(const char *root, struct pt_error *err)
     PT_AUTO(pt_freep) char *target = realpath(link, NULL);
     struct stat at_link, at_target;
     if (!target || lstat(link, &at_link) < 0 || stat(target, &at_target) < 0) {
-        pt_fail_code(err, 3, "no trace files in %s: record with `proftrace run -- COMMAND`", root);
+        fail_without_latest(root, err);
         return NULL;
     }
     if (!S_ISLNK(at_link.st_mode)) {

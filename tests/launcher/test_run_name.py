@@ -93,6 +93,18 @@ class RunName(LauncherCase):
                 self.assertIn(words.encode(), done.stderr)
             (run / "run.json").write_bytes(record)
 
+    def test_a_folder_of_runs_without_a_link(self):
+        """`aws s3 sync`, zip and git leave `latest` out."""
+        for name in ("20260101-120000-a", "20260102-120000-b", "20260103-120000-c", "20260104-120000-d"):
+            self.run_it("true", options=("-o", f"runs/{name}"))
+        os.mkdir(os.path.join(self.folder, "runs", "9-nothing"))
+        words = "no latest run is marked in runs; name one: runs/20260104-120000-d, runs/20260103-120000-c, runs/20260102-120000-b\n"
+        for reader, *more in READERS:
+            for arguments, environment in (((reader, "runs", *more), {}), ((reader, *more), {"PROFTRACE_DIR": "runs"})):
+                done = self.proftrace(*arguments, environment=environment)
+                self.assertEqual(done.returncode, 3)
+                self.assertTrue(done.stderr.decode().endswith(words), done.stderr)
+
     def test_what_lies_here_comes_first(self):
         self.run_it("true")
         name = self.only_run("proftrace.data")
