@@ -137,6 +137,7 @@ void pt_process_fill(struct pt_process_data *data)
     struct pt_process *p = &data->shown;
     struct pt_trace_file *file = p->file;
     p->file_name = file->name;
+    p->is_beginning = file->base && (file->header->options & PT_OPTION_MOVED);
     fill_header(p, file->header);
     pt_process_fill_layers(p, data->schema);
     fill_text(p);

@@ -106,6 +106,7 @@ struct pt_process {
     bool is_elsewhere;    /* on another machine or boot than whoever began the run, whose samples say nothing of it */
     bool is_running;      /* right now, on this machine */
     bool is_out_of_sight; /* it may run in a container or on another machine: a short time ago it did */
+    bool is_beginning;    /* it grew, and the file that it went on in is missing */
     bool is_asleep;       /* likewise: the main thread of one with children, which has hardly used a CPU until now */
     int exit_status;
     /* Since the session's start; end = as the process, its parent or the launcher noted it, else the last sign of life;

@@ -42,7 +42,9 @@ static struct pt_value unknown_exit(const struct pt_process *process, struct pt_
 {
     const struct pt_fmt lived = pt_fmt_duration(process->alive_ns - process->start_ns);
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
-    if (process->is_out_of_sight)
+    if (process->is_beginning)
+        pt_str_add(&text, "not known: its trace went on in a file of its own, which is missing");
+    else if (process->is_out_of_sight)
         pt_str_add(&text, out_of_sight);
     else if (process->session->is_out_of_sight)
         pt_str_add(&text, "not known: the run goes on in another container or on another machine");
@@ -132,12 +134,18 @@ struct pt_value pt_report_stage_exit(const struct pt_profile *profile, pt_u32 st
     return root ? pt_report_process_exit(root, arena) : pt_unknown(nobody);
 }
 
+static bool is_open_beginning(const struct pt_process *process)
+{
+    return process->is_beginning && process->state == PT_PROCESS_LIVE && process->wait_status < 0;
+}
+
 /* Nobody saw it fail: it only went on out of sight. */
 static bool became_unknown(const struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
     const struct pt_process *root = root_of(profile, stage);
-    return !(run && (run->exit || run->status)) && root && root->state == PT_PROCESS_EXECED;
+    return !(run && (run->exit || run->status)) && root &&
+           (root->state == PT_PROCESS_EXECED || is_open_beginning(root));
 }
 
 const char *pt_report_stage_status(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena)

@@ -547,6 +547,21 @@ class Undecided(Case):
                 file.unlink()
             self.assertGreaterEqual(json.loads(self.proftrace("report", less, "--format", "json"))["trace_quality"]["missing_files"], 1)
 
+    def test_a_process_of_which_the_beginning_alone_is_here(self):
+        """It grew into a file of its own, which was not copied: it was "killed or crashed after 20 ms"."""
+        subprocess.run([sys.executable, "-c", "for i in range(3000): open('/etc/hostname').close()"], check=True, timeout=100,
+                       env={**environment(), "LD_PRELOAD": str(BUILD / "libproftrace.so"), "PROFTRACE_DIR": str(self.folder / "bare")})
+        run = (self.folder / "bare/latest").resolve()
+        own = list(run.glob("*.ptr"))
+        self.assertTrue(own)
+        for file in own:
+            file.unlink()
+        report = json.loads(self.proftrace("report", run, "--format", "json"))
+        words = "not known: its trace went on in a file of its own, which is missing"
+        self.assertIn(words, [process.get("exit_reason") for process in report["processes"]])
+        self.assertEqual((report["stages"][0]["status"], report["stages"][0]["reason"]), ("ok", words))
+        self.assertNotIn("killed", json.dumps(report["stages"][0]))
+
     def test_a_run_that_goes_on(self):
         self.with_baseline(*self.usual)
         running = self.folder / "running"

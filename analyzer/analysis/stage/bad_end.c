@@ -22,8 +22,8 @@ static bool has_failed(const struct pt_profile *profile, pt_u32 stage)
     if (run && run->status)
         return !strcmp(run->status, "failed") && !(run->reason && strstr(run->reason, "interrupted"));
     const struct pt_process *last = root ? pt_process_last_image(profile->session, root) : NULL;
-    return last && !last->is_running && !last->is_out_of_sight && last->state != PT_PROCESS_EXECED &&
-           (last->state != PT_PROCESS_EXITED || last->exit_status);
+    return last && !last->is_running && !last->is_out_of_sight && !last->is_beginning &&
+           last->state != PT_PROCESS_EXECED && (last->state != PT_PROCESS_EXITED || last->exit_status);
 }
 
 bool pt_process_ended_badly(const struct pt_profile *profile, const struct pt_process *process)
