@@ -81,7 +81,9 @@ static void take_row(struct collecting *c, const cJSON *row, enum pt_diff_side s
     change->count[side] += amount(row, c->kind->count);
     change->bytes[side] += amount(row, c->kind->bytes);
     change->is_in[side] = true;
-    c->least[side] = fmin(c->least[side], amount(row, *c->kind->seconds ? c->kind->seconds : c->kind->bytes));
+    /* A range with a promise has its row however short it is: ranges that are not there may have more. */
+    if (!(amount(row, "sla_s") > 0))
+        c->least[side] = fmin(c->least[side], amount(row, *c->kind->seconds ? c->kind->seconds : c->kind->bytes));
 }
 
 /* A table that is cut holds the rows with the most time: one that is missing there has at most that of the last row,
