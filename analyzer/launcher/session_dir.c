@@ -162,22 +162,35 @@ static int check_length(size_t bytes, struct pt_error *err)
                    bytes, PT_RUN_PATH_MAX_BYTES);
 }
 
+/* Of the resolved path that a directory will have, so that one of a path that is too long is not made, and left. */
+static size_t future_bytes(const char *path)
+{
+    PT_AUTO(pt_freep) char *existing = pt_strdup(path);
+    while (*existing && access(existing, F_OK) < 0) {
+        char *slash = strrchr(existing, '/');
+        *(slash ? slash : existing) = 0;
+    }
+    const char *missing = path + strlen(existing);
+    PT_AUTO(pt_freep) char *above = realpath(*existing ? existing : *path == '/' ? "/" : ".", NULL);
+    PT_AUTO(pt_str_fini) struct pt_str whole = {0};
+    pt_path_join(&whole, above ? above : "", missing + strspn(missing, "/"));
+    return whole.n;
+}
+
 static int make_under_root(const char *command, struct pt_session_dir *dir, struct pt_error *err)
 {
     PT_AUTO(pt_freep) char *root = pt_runs_root();
+    char name[128];
+    run_name(command, name, sizeof name);
+    if (check_length(future_bytes(root) + 1 + strlen(name), err) < 0)
+        return -1;
     PT_AUTO(pt_closep) int root_fd = pt_session_root_open(root, err);
     if (root_fd < 0)
         return -1;
-    PT_AUTO(pt_freep) char *whole = realpath(root, NULL);
-    if (whole && check_length(strlen(whole) + 1 + PT_RUN_NAME_MAX_BYTES, err) < 0)
-        return -1;
-    char name[128];
-    int made = -1;
-    for (int attempt = 0; attempt < 16 && made < 0; attempt++) {
+    int made = mkdirat(root_fd, name, 0700);
+    for (int attempt = 1; attempt < 16 && made < 0 && errno == EEXIST; attempt++) {
         run_name(command, name, sizeof name);
         made = mkdirat(root_fd, name, 0700);
-        if (made < 0 && errno != EEXIST)
-            break;
     }
     if (made < 0)
         return pt_fail(err, "cannot make a run directory in %s: %s" REMEDY, root, strerror(errno));
@@ -205,6 +218,8 @@ static bool is_empty(int directory_fd)
 static int make_itself(const char *wanted, struct pt_session_dir *dir, struct pt_error *err)
 {
     PT_AUTO(pt_freep) char *output = pt_without_slashes(pt_strdup(wanted));
+    if (check_length(future_bytes(output), err) < 0)
+        return -1;
     if (make_parents(output) < 0 || make_directory(output, 0700) < 0)
         return pt_fail(err, "cannot make -o %s: %s; choose another name", output, strerror(errno));
     dir->fd = open_directory(output, err);

@@ -48,31 +48,46 @@ class Doctor(LauncherCase):
         self.assertEqual(os.listdir(scratch), [])
         self.assertEqual(os.listdir(self.folder), ["scratch"])
 
+    def long_root(self, bytes_):
+        """An absolute path of that many bytes, of which nothing is there yet."""
+        root = self.folder
+        while (left := bytes_ - len(root)):
+            root += "/" + "d" * (left - 1 if left <= 101 else min(100, left - 3))
+        self.assertEqual(len(root), bytes_)
+        return root
+
     def test_a_path_that_is_too_long_for_the_library(self):
         """It records nothing there, and has no voice: an absolute root of more than 272 bytes was said to be fine."""
         for bytes_, is_held in ((446, True), (447, False)):
-            root = self.folder
-            while len(root) < bytes_:
-                root += "/" + "d" * max(1, min(100, bytes_ - len(root) - 1))
+            root = self.long_root(bytes_)
             os.makedirs(os.path.dirname(root))
             for directory, where in ((root, self.folder), (os.path.basename(root), os.path.dirname(root))):
                 check = self.checks(environment={"PROFTRACE_DIR": directory}, cwd=where)["run directories"]
                 self.assertEqual((check["status"], "the path has 447 bytes" in check["detail"]), ("ok", False) if is_held else ("fail", True))
                 subprocess.run(["/bin/true"], env=clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_DIR=directory), cwd=where, check=True)
                 self.assertEqual(os.path.exists(root), is_held)
-                done = self.proftrace("run", "--", "true", environment={"PROFTRACE_DIR": directory}, cwd=where)
-                self.assertEqual((done.returncode, b"too long for the library" in done.stderr), (0, False) if is_held else (125, True), done.stderr)
                 if is_held:
-                    info = json.loads(self.proftrace("info", "--json", os.path.join(root, "latest")).stdout)
-                    self.assertEqual(len(info["processes"]), 1)
                     shutil.rmtree(root)
-                else:
-                    os.rmdir(root)
-            shutil.rmtree(os.path.join(self.folder, "d" * 100))
+            shutil.rmtree(os.path.join(self.folder, os.path.relpath(root, self.folder).split("/")[0]))
+
+    def test_a_root_that_is_too_long_for_its_runs(self):
+        """The length of a run's name counts, not that of the longest: a root of 447 bytes was refused, and left behind."""
+        name_bytes = len("20260101-120000-true-123456")
+        for bytes_, is_held in ((470, True), (509 - name_bytes, True), (510 - name_bytes, False)):
+            root = self.long_root(bytes_)
+            done = self.proftrace("run", "--", "true", environment={"PROFTRACE_DIR": root})
+            said = b"too long for the library (511 bytes, at most 510); name another one" in done.stderr
+            self.assertEqual((done.returncode, said), (0, False) if is_held else (125, True), done.stderr)
+            if is_held:
+                info = json.loads(self.proftrace("info", "--json", os.path.join(root, "latest")).stdout)
+                self.assertEqual(len(info["processes"]), 1)
+                shutil.rmtree(os.path.join(self.folder, os.path.relpath(root, self.folder).split("/")[0]))
+            self.assertEqual(os.listdir(self.folder), [])
 
     def test_a_run_directory_of_a_long_path(self):
         done = self.proftrace("run", "-o", "/".join(["e" * 100] * 5), "--", "true")
         self.assertEqual((done.returncode, b"at most 510); name another one with" in done.stderr), (125, True), done.stderr)
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_untraceable_command(self):
         program = self.compile("int main(void){return 0;}", "-static")
