@@ -201,8 +201,13 @@ class Usage(LauncherCase):
         self.assertEqual(kept("--keep-last", "256M", PROFTRACE_KEEP_LAST_S="60")[:2], (0, {"KEEP_LAST_S": "0"}))
         self.assertEqual(kept("--keep-last", "2h", PROFTRACE_KEEP_LAST_S="60")[:2], (0, {"KEEP_LAST_S": "7200"}))
         self.assertEqual(kept("--keep-first", "0", "--keep-last", "64M", PROFTRACE_KEEP_FIRST_MIB="200")[:2], (0, {"KEEP_FIRST_MIB": "0"}))
-        status, _, said = kept("--keep-last", "64M", PROFTRACE_KEEP_FIRST_MIB="200")
-        self.assertEqual((status, "PROFTRACE_KEEP_FIRST_MIB leaves nothing for the latest events: a process keeps 51.2 MiB" in said), (125, True), said)
+        leaves_none = "the start is not kept: PROFTRACE_KEEP_FIRST_MIB leaves nothing for the latest events: a process keeps "
+        for last, most, own in (("64M", "51.2 MiB", {"KEEP_FIRST_MIB": "0"}), ("2h", "256 MiB", {"KEEP_FIRST_MIB": "0", "KEEP_LAST_S": "7200"})):
+            *status, said = kept("--keep-last", last, PROFTRACE_KEEP_FIRST_MIB="256")
+            self.assertEqual((*status, leaves_none + most in said), (0, own, True), said)
+            self.assertEqual(kept("--keep-last", last, PROFTRACE_KEEP_FIRST_MIB="16")[1]["KEEP_FIRST_MIB"], "16")
+            status, _, said = kept("--keep-last", last, PROFTRACE_KEEP_FIRST_MIB="256", PROFTRACE_DISABLE="1")
+            self.assertEqual((status, leaves_none in said), (0, False), said)
         self.assertEqual(kept("--keep-first", "0")[:2], (0, {}))
         self.assertIn("option '--keep-first'", kept("--keep-first", "soon")[2])
 

@@ -13,6 +13,7 @@
 
 #include "proftrace/limits.h"
 #include "options/option_values.h"
+#include "switches.h"
 #include "util/parse.h"
 #include "util/text/fmt.h"
 
@@ -96,6 +97,18 @@ static int keep_first(const char *first, struct pt_error *err)
     return mib || is_set("PROFTRACE_KEEP_FIRST_MIB") ? set("PROFTRACE_KEEP_FIRST_MIB", mib, err) : 0;
 }
 
+/* The variable may be of the image, or of the shell's start: the command runs, and what was asked for now is kept. */
+static int check_first_of_environment(struct pt_error *err)
+{
+    const pt_u64 first_bytes = pt_option_mib_bytes("keep_first_mib");
+    struct pt_error why = {0};
+    if (!first_bytes || check_first(first_bytes, "PROFTRACE_KEEP_FIRST_MIB", &why) == 0)
+        return 0;
+    if (!pt_environment_disabled_by())
+        fprintf(stderr, "proftrace: the start is not kept: %s\n", why.text);
+    return set("PROFTRACE_KEEP_FIRST_MIB", 0, err);
+}
+
 /* Where the environment alone says what is kept, the library makes of it what it can: the command runs. */
 int pt_keep_apply(const struct pt_keep *keep, struct pt_error *err)
 {
@@ -103,6 +116,5 @@ int pt_keep_apply(const struct pt_keep *keep, struct pt_error *err)
         return -1;
     if (keep->first)
         return keep_first(keep->first, err);
-    const pt_u64 first_bytes = pt_option_mib_bytes("keep_first_mib");
-    return keep->last && first_bytes ? check_first(first_bytes, "PROFTRACE_KEEP_FIRST_MIB", err) : 0;
+    return keep->last ? check_first_of_environment(err) : 0;
 }
