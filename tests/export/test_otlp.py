@@ -195,8 +195,11 @@ class Otlp(ExportCase):
                        'boot="b" host="h" stage="s" comm="a" exe="/usr/bin/a" argc=1 argv=["a"]\nthread 100/100 slot=0 life=1 start=0.0\n')
             file.write("\n".join(ranges) + "\n")
         self.traced("assemble", story, "-o", folder)
-        done = self.traced("export", "--to", "otlp", "--json", "-o", os.path.join(folder, "spans"), folder)
-        self.assertEqual((json.loads(done.stdout)["left_out"], b"6 events could not be shown" in done.stderr), (6, True), done.stderr)
+        # r69 ends first, at 2 s: r64, the first that is too deep, begins at 1.064 s and ends at 2.005 s.
+        for left_out, options in ((6, ()), (0, ("--from", "5s")), (3, ("--from", "2.0025s")), (3, ("--until", "1.0665s")), (2, ("--min-dur", "0.9375s"))):
+            done = self.traced("export", "--to", "otlp", "--json", *options, "-o", os.path.join(folder, f"spans{left_out}{len(options)}"), folder)
+            said = f"{left_out} events could not be shown".encode() in done.stderr
+            self.assertEqual((json.loads(done.stdout)["left_out"], said), (left_out, left_out > 0), (options, done.stderr))
 
     def test_filters(self):
         path, _ = self.export("otlp", "--min-dur", "1s")

@@ -42,6 +42,9 @@ struct thread_spans {
     struct open_span epoch, step;
     struct open_span open[MAX_DEPTH];
     pt_u32 depth; /* also counts those deeper than MAX_DEPTH */
+    struct {
+        PT_VEC(pt_i64);
+    } deeper_starts_ns;
     pt_u32 holes; /* in its events, that were passed */
 };
 
@@ -164,15 +167,22 @@ static void begin_range(struct export *export, struct thread_spans *spans, const
         spans->open[spans->depth].detail = detail;
         spans->open[spans->depth].number = -1;
     } else {
-        export->summary->left_out++;
+        pt_vec_push(&spans->deeper_starts_ns, event->start_ns);
     }
     spans->depth++;
 }
 
 static void end_range(struct export *export, struct thread_spans *spans, pt_i64 end_ns, bool is_guessed)
 {
-    if (spans->depth && --spans->depth < MAX_DEPTH)
+    if (!spans->depth)
+        return;
+    if (--spans->depth < MAX_DEPTH) {
         put_ended(export, spans->thread, &spans->open[spans->depth], end_ns, is_guessed);
+        return;
+    }
+    const pt_i64 start_ns = spans->deeper_starts_ns.items[--spans->deeper_starts_ns.n];
+    export->summary->left_out +=
+        end_ns - start_ns >= export->filter->min_duration_ns && is_in_window(export, start_ns, end_ns);
 }
 
 /* Only a beginning is told: it lasts until the next one. An epoch ends the step before it. */
@@ -197,7 +207,7 @@ static void begin_overlapping(struct export *export, struct thread_spans *spans,
         pt_vec_push(&export->overlapping,
                     ((struct overlapping_span){pt_event_as(event, range_open)->id, event->thread, open}));
     else
-        export->summary->left_out++;
+        export->summary->left_out += event->start_ns <= export->window.until_ns;
 }
 
 static void end_overlapping(struct export *export, const struct pt_event *event)
@@ -270,8 +280,11 @@ static void end_threads(struct export *export)
         put_ended(export, range->thread, &range->span, range->thread->process->end_ns, true);
     }
     export->overlapping.n = 0;
-    for (size_t i = 0; i < export->threads.n; i++)
-        free((void *)(uintptr_t) export->threads.entries[i].value);
+    for (size_t i = 0; i < export->threads.n; i++) {
+        struct thread_spans *spans = (struct thread_spans *)(uintptr_t) export->threads.entries[i].value;
+        free(spans->deeper_starts_ns.items);
+        free(spans);
+    }
     pt_map_fini(&export->threads);
     export->threads = (struct pt_map){0};
 }
