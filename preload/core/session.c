@@ -94,10 +94,14 @@ static int open_root(struct pt_text *path)
     }
     /* What is above an absolute path is the user's to make: a wrong one must not litter the system. */
     const size_t from = path->length;
-    pt_text_add(path, pt_options.dir);
-    if (path->length > PT_ROOT_MAX_BYTES) /* before slashes are cut: of a longer one only the beginning is here */
+    pt_u64 left = pt_text_length(pt_options.dir); /* without slashes behind it, as above */
+    while (left > 1 && pt_options.dir[left - 1] == '/')
+        left--;
+    /* Not of what is in the buffer: that may be the beginning of a longer one, whose next byte is a slash. */
+    if (path->length + left > PT_ROOT_MAX_BYTES)
         return -1;
-    cut_slashes(path);
+    for (const char *byte = pt_options.dir; left; left--)
+        pt_text_byte(path, *byte++);
     make_folder(path->bytes, from ? from : path->length);
     return is_own_directory(path->bytes) ? 0 : -1;
 }

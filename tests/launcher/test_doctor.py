@@ -61,13 +61,15 @@ class Doctor(LauncherCase):
         for bytes_, is_held in ((446, True), (447, False)):
             root = self.long_root(bytes_)
             os.makedirs(os.path.dirname(root))
-            for directory, where in ((root, self.folder), (os.path.basename(root), os.path.dirname(root))):
+            for directory, where in ((root, self.folder), (os.path.basename(root), os.path.dirname(root)), (f"{root}//", self.folder)):
                 check = self.checks(environment={"PROFTRACE_DIR": directory}, cwd=where)["run directories"]
                 self.assertEqual((check["status"], "the path has 447 bytes" in check["detail"]), ("ok", False) if is_held else ("fail", True))
                 subprocess.run(["/bin/true"], env=clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_DIR=directory), cwd=where, check=True)
                 self.assertEqual(os.path.exists(root), is_held)
                 if is_held:
                     shutil.rmtree(root)
+                    subprocess.run(["/bin/true"], env=clean_environment(LD_PRELOAD=LIBRARY, PROFTRACE_DIR=f"{directory}/x"), cwd=where, check=True)
+                    self.assertFalse(os.path.exists(root))  # the beginning of that path
             shutil.rmtree(os.path.join(self.folder, os.path.relpath(root, self.folder).split("/")[0]))
 
     def test_a_root_that_is_too_long_for_its_runs(self):
