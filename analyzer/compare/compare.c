@@ -255,6 +255,8 @@ static int choose(const struct pt_comparison *comparison, const char *key, enum 
             (key ? !strcmp(key, comparison->dimensions[i].key) : n_competing(comparison, i) >= 2))
             *ret = i;
     }
+    for (size_t i = 0; role == PT_AXIS_QUALITY && i < comparison->left_out.n; i++)
+        pt_str_printf(&keys, "%s%s", keys.n ? ", " : "", comparison->left_out.items[i]);
     if (key && !keys.n) /* of costs there are always some */
         return pt_fail_code(err, 2, "no run has the quality metric '%s': none has a grade report", key);
     if (key && *ret == PT_DIMENSION_NONE)

@@ -218,6 +218,7 @@ class Compare(unittest.TestCase):
         self.assertEqual((row["class_39"], row["class_28"], row.get("class_29"), notes), (39, 28, None, [note]))
         for form in ("text", "md", "html"):
             self.assertIn("10 quality metrics are not shown", self.ask("compare", *runs, "--format", form))
+        self.assertRegex(self.ask("compare", *runs, "--quality", "nope", status=2), "'nope' is none of class_00, .*class_29, .*class_39")
 
     def test_errors(self):
         self.assertIn("'size' is none of wall_s, cpu_s, memory_mb", self.ask("compare", *self.runs(), "--cost", "size", status=2))
