@@ -208,6 +208,22 @@ class Stories(AccountCase):
         self.assertEqual(rows["forward"], (5000, 1.0))
         self.assertEqual(rows["(other ranges)"][0], 5000 - 4095)
 
+    def test_a_promise_beyond_the_most_names(self):
+        """Jobs with ids in their names came before it: its calls were among all others', and nobody was told of those that took longer."""
+        events = []
+        for i in range(4200):
+            at = 0.001 * i
+            events += [(at, None, "100/100", f'range_begin name="job-{i}"'), (at + 0.0001, None, "100/100", "range_end")]
+        for i in range(300):
+            at = 5 + 0.001 * i
+            events += [(at, None, "100/100", f'counter name="request_{i}.sla_s" value=0.0002'), (at + 0.0001, None, "100/100", f'range_begin name="request_{i}"'),
+                       (at + 0.0005, None, "100/100", "range_end")]
+        stage = self.tell({100: (1, [100])}, events)
+        hours = {row["name"]: (row["calls"], row["violations"]) for row in stage["requests_by_hour"]}
+        self.assertEqual(hours["request_0"], (1, 1))
+        self.assertEqual(len(hours), 255)  # the others have a place, too
+        self.assertEqual({(row["calls"], row["violations"]) for row in stage["ranges"]}, {(1, 1)})
+
     def test_thousands_of_ranges_are_open_at_once(self):
         """A server's requests, each a range that another thread closes; as many again are never closed."""
         events = []

@@ -2,8 +2,9 @@
  *
  * The program's own annotations: ranges with total and self time, steps, epochs, marks.
  *
- * Threads: one. State: a stack of open ranges per thread that uses them, a sum per name and stage (at most MAX_NAMES),
- * and one per hour of each that a promise was made for (at most MAX_HOURS).
+ * Threads: one. State: a stack of open ranges per thread that uses them, a sum per name and stage (at most MAX_NAMES,
+ * and MAX_PROMISED beyond for which a promise was made), and one per hour of each that has a promise (at most
+ * MAX_HOURS).
  * Never: requires a range to end: an open one ends with its thread, or with its process if another thread could have
  * ended it.
  */
@@ -21,6 +22,7 @@
 #include "open_ranges.h"
 
 enum { MAX_DEPTH = 1 << 16, MAX_RECURSION = 64, MAX_NAMES = 4096, MAX_ROWS = 50, MAX_HOURS = 4096 };
+enum { MAX_PROMISED = 256 };
 #define HOUR_NS 3600000000000
 static const char others[] = "(other ranges)";
 
@@ -106,7 +108,7 @@ static struct user_thread *thread_of(struct ranges *ranges, const struct pt_even
 }
 
 /* ProfilerStep#0, ProfilerStep#1 ... are one range, as often as there were steps. */
-static const char *family_of(struct ranges *ranges, const char *text)
+static const char *family_of(struct ranges *ranges, const char *text, size_t most)
 {
     const char *hash = strrchr(text, '#');
     char family[256];
@@ -114,13 +116,14 @@ static const char *family_of(struct ranges *ranges, const char *text)
         snprintf(family, sizeof family, "%.*s#*", (int)(hash - text), text);
         text = family;
     }
-    return ranges->n < MAX_NAMES ? pt_intern_text(&ranges->names, text) : pt_intern_known(&ranges->names, text);
+    return ranges->n < most ? pt_intern_text(&ranges->names, text) : pt_intern_known(&ranges->names, text);
 }
 
-static pt_u32 range_of(struct ranges *ranges, pt_u32 stage, const char *text)
+/* A new one where there are fewer than `most`. */
+static pt_u32 range_within(struct ranges *ranges, pt_u32 stage, const char *text, size_t most)
 {
-    const char *name = family_of(ranges, text ? text : "(unknown)");
-    if (ranges->n >= MAX_NAMES && !pt_map_find(&ranges->by_name, pt_hash_pair((uintptr_t)name, stage)))
+    const char *name = family_of(ranges, text ? text : "(unknown)", most);
+    if (ranges->n >= most && !pt_map_find(&ranges->by_name, pt_hash_pair((uintptr_t)name, stage)))
         name = NULL;
     pt_u64 *slot = pt_map_at(&ranges->by_name, pt_hash_pair((uintptr_t)name, stage));
     if (!*slot) {
@@ -129,6 +132,11 @@ static pt_u32 range_of(struct ranges *ranges, pt_u32 stage, const char *text)
         *slot = ranges->n;
     }
     return (pt_u32)(*slot - 1);
+}
+
+static pt_u32 range_of(struct ranges *ranges, pt_u32 stage, const char *text)
+{
+    return range_within(ranges, stage, text, MAX_NAMES);
 }
 
 static void push(struct ranges *ranges, struct user_thread *thread, const struct pt_event *e, pt_u32 stage)
@@ -251,7 +259,8 @@ static void note_promise(struct ranges *ranges, const struct pt_event *e, pt_u32
         !(counter->value > 0 && counter->value < 1e9))
         return;
     snprintf(range, sizeof range, "%.*s", (int)(n - end), name);
-    const pt_u32 index = range_of(ranges, stage, range); /* which may move them */
+    /* Ids in names (job-1, job-2 ...) may have taken all places before it. This may move ranges. */
+    const pt_u32 index = range_within(ranges, stage, range, MAX_NAMES + MAX_PROMISED);
     if (ranges->items[index].name != others)
         ranges->items[index].sla_ns = pt_whole_signed(counter->value * 1e9);
 }
