@@ -202,7 +202,7 @@ class KillStorm(FaultCase):
     def test_t25_redis_killed(self):
         self.need("redis-server", "redis-cli")
         script = ("redis-server --save '' --appendonly no --port 0 --unixsocket $PWD/r.sock --dir $PWD --logfile r.log & p=$!;"
-                  " for i in $(seq 1200); do [ -S r.sock ] && break; sleep 0.05; done;"
+                  " for i in $(seq 1200); do redis-cli -s r.sock ping >/dev/null 2>&1 && break; sleep 0.05; done;"
                   " redis-cli -s r.sock eval \"for i=1,20000 do redis.call('set','k'..i,string.rep('v',i%500)) end return 1\" 0;"
                   " { kill -9 $p; wait $p; } 2>&-; echo $?")
         trace = self.check(["bash", "-c", script], claims=False)

@@ -58,7 +58,7 @@ class FileSizeLimit(FaultCase):
         """The forked child that writes the snapshot is killed by the limit; the server lives on and says so."""
         self.need("redis-server", "redis-cli")
         script = ("ulimit -c 0; ulimit -f 16; redis-server --save '' --appendonly no --port 0 --unixsocket $PWD/s --dir $PWD"
-                  " >/dev/null 2>&1 & p=$!; for i in $(seq 1200); do [ -S s ] && break; sleep 0.05; done;"
+                  " >/dev/null 2>&1 & p=$!; for i in $(seq 1200); do redis-cli -s s ping >/dev/null 2>&1 && break; sleep 0.05; done;"
                   " redis-cli -s s eval \"for i=1,3000 do redis.call('set','k'..i,redis.sha1hex(i)..redis.sha1hex(-i)) end return 1\" 0;"
                   " redis-cli -s s bgsave; for i in $(seq 1200); do redis-cli -s s info persistence |"
                   " grep -q rdb_bgsave_in_progress:0 && break; sleep 0.05; done;"

@@ -28,7 +28,7 @@ def allocators():
 
 
 START_REDIS = ("redis-server --save '' --appendonly no --port 0 --unixsocket $PWD/r.sock --dir $PWD --logfile r.log {options} & p=$!;"
-               " for i in $(seq 200); do [ -S r.sock ] && break; sleep 0.05; done; ")
+               " for i in $(seq 1200); do redis-cli -s r.sock ping >/dev/null 2>&1 && break; sleep 0.05; done; ")
 STOP_REDIS = "redis-cli -s r.sock shutdown nosave; wait $p; echo ended $?"
 
 

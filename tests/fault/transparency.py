@@ -39,7 +39,7 @@ NODE = r"""const{Worker}=require('worker_threads');const cp=require('child_proce
 new Worker("let s=0;for(let i=0;i<1e6;i++)s+=i;require('worker_threads').parentPort.postMessage(s)",{eval:true}).on('message',m=>{
 console.log(m);if(++n==4){console.log(cp.execSync('echo hi').toString());process.exitCode=6}})}"""
 REDIS = r"""redis-server --save '' --appendonly no --port 0 --unixsocket $PWD/r.sock --dir $PWD --logfile r.log --daemonize no & p=$!
-for i in $(seq 1200); do [ -S r.sock ] && break; sleep 0.05; done; redis-cli -s r.sock set a 1
+for i in $(seq 1200); do redis-cli -s r.sock ping >/dev/null 2>&1 && break; sleep 0.05; done; redis-cli -s r.sock set a 1
 redis-benchmark -s r.sock -n 5000 -c 20 -q -t set,get >/dev/null 2>&1; redis-cli -s r.sock bgsave
 until redis-cli -s r.sock info persistence | grep -q bgsave_in_progress:0; do sleep 0.02; done
 redis-cli -s r.sock dbsize; redis-cli -s r.sock shutdown nosave; wait $p; echo ended $?; ls *.rdb"""
