@@ -53,16 +53,13 @@ void pt_connection_ends_note_earlier(struct pt_connection_ends *ends, const stru
         pt_connection_ends_note(ends, &session->earlier[i]);
 }
 
-static bool is_full(const struct pt_connection_ends *ends)
-{
-    return ends->connected.n >= MOST_CONNECTIONS || ends->accepted.n >= MOST_CONNECTIONS;
-}
-
 /* How often it connected and accepted in all of its life is known also where these events are lost, or were not read: a
- * ring keeps a server's last minutes, and its connections are older. `lost`: or where it is not remembered. */
-static enum pt_connection_end end_by_counts(const struct pt_process *process, bool lost)
+ * ring keeps a server's last minutes, and its connections are older. Where nothing is lost, only what has no room left
+ * can be missing: a server of many clients that has a connection to a database did not make theirs. */
+static enum pt_connection_end end_by_counts(const struct pt_connection_ends *ends, const struct pt_process *process)
 {
     pt_u64 connects = 0, accepts = 0;
+    bool lost = false;
     for (int i = 0; process && i < MOST_PARENTS; i++) {
         const struct pt_totals_by_kind *totals = process->life_totals ? process->life_totals : process->totals;
         connects += pt_totals_of(totals, PT_KIND_net_connect)->calls;
@@ -70,9 +67,11 @@ static enum pt_connection_end end_by_counts(const struct pt_process *process, bo
         lost |= pt_process_lost_events(process) || process->lacks_earlier;
         process = maker_of(process);
     }
-    if (!lost || (!connects && !accepts))
-        return PT_END_UNKNOWN;
-    return !accepts ? PT_END_CLIENT : !connects ? PT_END_SERVER : PT_END_LOST;
+    const bool may_be_client = connects && (lost || ends->connected.n >= MOST_CONNECTIONS);
+    const bool may_be_server = accepts && (lost || ends->accepted.n >= MOST_CONNECTIONS);
+    if (may_be_client && may_be_server)
+        return PT_END_LOST;
+    return may_be_client ? PT_END_CLIENT : may_be_server ? PT_END_SERVER : PT_END_UNKNOWN;
 }
 
 enum pt_connection_end pt_connection_end_of(const struct pt_connection_ends *ends, const struct pt_process *process,
@@ -81,13 +80,13 @@ enum pt_connection_end pt_connection_end_of(const struct pt_connection_ends *end
     if (pt_is_listening(path))
         return PT_END_SERVER;
     if (!ends->connected.n && !ends->accepted.n)
-        return end_by_counts(process, false);
+        return end_by_counts(ends, process);
     const pt_u64 hash = pt_channel_hash(process, path);
     const struct pt_process *one = process;
     for (int i = 0; one && i < MOST_PARENTS; i++, one = maker_of(one))
         if (pt_map_find(&ends->connected, key_of(one, hash)))
             return PT_END_CLIENT;
-    return pt_map_find(&ends->accepted, hash) ? PT_END_SERVER : end_by_counts(process, is_full(ends));
+    return pt_map_find(&ends->accepted, hash) ? PT_END_SERVER : end_by_counts(ends, process);
 }
 
 void pt_connection_ends_fini(struct pt_connection_ends *ends)
