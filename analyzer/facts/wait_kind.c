@@ -148,16 +148,46 @@ static bool polls_listener(const struct pt_event *event, enum pt_channel channel
     return channel != PT_CHANNEL_FILE && pt_is_listening(pt_descriptor_of_event(event));
 }
 
-bool pt_serves(const struct pt_process *process)
+static bool has_listening_name(const struct pt_process *process)
 {
-    return pt_totals_of(process->totals, PT_KIND_net_setup)->calls ||
-           pt_totals_of(process->totals, PT_KIND_net_accept)->calls;
+    const char *name;
+    for (size_t at = 0; (name = pt_process_next_string(process, &at));)
+        if (pt_channel_of_path(name) != PT_CHANNEL_FILE && pt_is_listening(name))
+            return true;
+    return false;
 }
 
-/* What a poll waits for when its time runs out: select does not say which descriptors it was given. */
+/* A window may lack the calls: those of all of its life count. Its listen, which has no total of its own, is told by
+ * the name of its socket: who only shut a connection down, or bound a socket for UDP, serves nobody. */
+static bool serves(const struct pt_process *process)
+{
+    const struct pt_totals_by_kind *totals = process->life_totals ? process->life_totals : process->totals;
+    return pt_totals_of(totals, PT_KIND_net_accept)->calls ||
+           (pt_totals_of(totals, PT_KIND_net_setup)->calls && has_listening_name(process));
+}
+
+bool pt_serves(const struct pt_process *process)
+{
+    pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->serves_cache;
+    pt_u8 known = __atomic_load_n(seen, __ATOMIC_RELAXED); /* two threads may ask at once */
+    if (!known) {
+        known = serves(process) ? 2 : 1;
+        __atomic_store_n(seen, known, __ATOMIC_RELAXED);
+    }
+    return known == 2;
+}
+
+/* A server has a second to wait for its next client. A rank of a training listens and accepts, too, and whoever looks
+ * several times a second polls. */
+enum { LEAST_OF_SERVER_MS = 110 };
+
+/* What a poll waits for when its time runs out: select does not say which descriptors it was given. A connection that
+ * it names may be to a server that does not answer. */
 static enum pt_time_part part_of_timeout(const struct pt_event *event, enum pt_channel channel)
 {
-    return channel != PT_CHANNEL_FILE && pt_serves(event->process) ? PT_PART_idle : PT_PART_sleep;
+    const bool may_be_for_clients =
+        channel == PT_CHANNEL_LOCAL && pt_event_as(event, wait_poll)->timeout_ms >= LEAST_OF_SERVER_MS;
+    return may_be_for_clients && pt_serves(event->process) ? PT_PART_idle : PT_PART_sleep;
 }
 
 static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_channel channel)

@@ -142,6 +142,7 @@ struct pt_process {
     bool lacks_earlier; /* of a window: not all connections that it made before it were found */
     pt_u8 worker_cache; /* whether it is a worker, plus 1: see facts/workers.h; 0 = not asked for yet */
     pt_u8 python_cache; /* whether it runs Python, likewise: see facts/python.h */
+    pt_u8 serves_cache; /* whether it listens or accepts, likewise: see facts/wait_kind.h */
 };
 
 /* Whether its counters were in the missing end of its file. */

@@ -318,6 +318,17 @@ class Since(LauncherCase):
                     (stage,) = self.report(*options)["stages"]
                     self.assertEqual(stage.get("hosts", []), [])
 
+    def test_of_a_server_that_listened_before(self):
+        """It accepts nobody itself, as the master of gunicorn: that it waits in select until its time runs out is no sleep."""
+        story = '0.010000000 +0.000010000 7/7 net_setup fd=5 result=0 path="tcp bound 127.0.0.1:80" call=2 argument=10\n'
+        for second in range(9):
+            story += f'{second + 0.1:.9f} +0.900000000 7/7 wait_poll fd=3 result=0 path="pipe:[1]" timeout_ms=900 fds=4\n'
+        self.assemble(self.process(7, "serves") + story)
+        for options in (), ("--since", "4s"):
+            time = self.report(*options)["stages"][0]["time"]
+            self.assertEqual(time["sleep_s"], 0, options)
+            self.assertGreater(time["idle_s"], 2, options)
+
     @classmethod
     def training(cls):
         """A loader with one worker, 200, which takes 0.9 s for a batch; a thread of the program, 101, takes it from there (pin_memory)."""
