@@ -92,7 +92,8 @@ static struct pt_loop_answer answer_of(struct pt_facts *facts, struct pt_loop *l
     struct pt_loop_answer answer = {.wait = loop->wait, .own_ns = loop->own_ns};
     if (!loop->wait.end_ns || !takes(loop, event) || event->start_ns < loop->wait.end_ns)
         return answer;
-    answer.wait.part = (pt_u8)(is_soon(facts, event, loop->wait.end_ns) ? cause_of(facts, event) : PT_PART_idle);
+    answer.is_taken = is_soon(facts, event, loop->wait.end_ns);
+    answer.wait.part = (pt_u8)(answer.is_taken ? cause_of(facts, event) : PT_PART_idle);
     answer.is_known = answer.wait.part != PT_PART_idle;
     answer.wait.blocker_kind = call->blocker_kind;
     answer.wait.blocker = call->blocker;
@@ -106,7 +107,7 @@ static struct pt_loop_answer answer_of(struct pt_facts *facts, struct pt_loop *l
 void pt_event_loops_call(struct pt_facts *facts, const struct pt_event *event)
 {
     struct pt_loop *loop = &facts->loops.threads[pt_thread_number(&facts->ids, event->thread)];
-    facts->call.loop.is_known = false;
+    facts->call.loop.is_known = facts->call.loop.is_taken = false;
     if (facts->call.span.part == PT_PART_idle) {
         *loop = (struct pt_loop){facts->call.span, (double)facts->call.own_ns, pt_waits_for_signals(event)};
         loop->wait.end_ns = loop->for_signals || pt_is_event_loop(event) ? loop->wait.end_ns : 0;

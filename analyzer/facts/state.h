@@ -22,7 +22,8 @@
 
 /* What an event loop's last wait was for, known from the call after it. */
 struct pt_loop_answer {
-    bool is_known;
+    bool is_taken;       /* the call took what ended the wait */
+    bool is_known;       /* and that was nothing for which a loop is idle */
     struct pt_span wait; /* with its true part and blocker */
     double own_ns;       /* of it, without the calls in it */
 };

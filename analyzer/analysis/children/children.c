@@ -177,34 +177,52 @@ static void note_service(struct pt_children *children, const struct pt_event *e)
     parent->has_workers = --parent->n_workers > 0;
 }
 
-/* The wait of an event loop is one for a worker where the call behind it takes what a worker sent. Any other is for
- * clients, servers and timers. */
+/* A pool of processes that asyncio uses: a thread of it takes the results, and wakes the loop,
+ * which has waited until this call. */
+static bool is_woken_for_result(const struct pt_children *children, const struct pt_event *e)
+{
+    const struct pt_facts *facts = children->facts;
+    const struct pt_span *span = &facts->call.span;
+    if (!facts->call.loop.is_taken || span->blocker_kind != PT_BLOCKER_WRITER)
+        return false;
+    const struct pt_thread *other =
+        pt_channels_other_thread(&facts->channels, e->thread, span->blocker, true, pt_event_end_ns(e));
+    return other && other->process == e->process && children->hears[pt_thread_number(&facts->ids, other)];
+}
+
 static void waited_in_loop(struct pt_children *children, const struct pt_event *e)
 {
     const struct pt_loop_answer *loop = &children->facts->call.loop;
     struct pt_event wait = *e;
     wait.start_ns = loop->wait.start_ns;
     wait.duration_ns = loop->wait.end_ns - loop->wait.start_ns;
-    if (loop->is_known && loop->wait.part == PT_PART_data_wait)
-        waited_for_worker(children, &wait);
+    waited_for_worker(children, &wait);
 }
 
+/* The wait of an event loop is one for a worker where the call behind it takes what a worker sent, or is woken for it.
+ * Any other is for clients, servers and timers. */
 static void waited_on_channel(struct pt_children *children, const struct pt_event *e)
 {
     struct pt_children_process *own = &children->processes[e->process->index];
+    const struct pt_loop_answer *loop = &children->facts->call.loop;
     const bool is_loop = pt_time_part_of_event(e) == PT_PART_idle;
     const struct pt_process *target = other_side(children, e);
     if (target && pt_is_of_multiprocessing(target)) { /* it forks a worker */
         waited_for_worker(children, e);
     } else if (is_own_worker(children, target, e->process)) {
         own->batches_received += e->desc->kind == PT_KIND_io_read || e->desc->kind == PT_KIND_net_receive;
-        waited_in_loop(children, e);
+        if (loop->is_known && loop->wait.part == PT_PART_data_wait)
+            waited_in_loop(children, e);
         waited_for_worker(children, e);
     } else if (target && target->parent == e->process) {
         waited_for_command(children, e, target, NULL);
     } else if (!target && has_workers_now(own, e)) {
         if (!is_loop)
             waited_for_worker(children, e);
+        if (is_woken_for_result(children, e)) {
+            own->batches_received++;
+            waited_in_loop(children, e);
+        }
     } else if (!target && has_commands_now(own, e)) {
         waited_for_command(children, e, NULL, "(output of commands)");
     }
