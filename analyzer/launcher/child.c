@@ -49,8 +49,29 @@ int pt_child_become(const char *path, char **argv, char **environment, struct pt
     return exec_failed(path, errno, err);
 }
 
+static bool rename_pid(char **environment, const char *ours, char *made)
+{
+    bool is_ours = false;
+    for (char **at = environment; *at; at++)
+        if (!strcmp(*at, ours)) {
+            *at = made;
+            is_ours = true;
+        }
+    return is_ours;
+}
+
+static void take_out(char **environment, const char *start)
+{
+    char **kept = environment;
+    for (char **at = environment; *at; at++)
+        if (strncmp(*at, start, strlen(start)) != 0)
+            *kept++ = *at;
+    *kept = NULL;
+}
+
 /* systemd's sockets and its watchdog are for the process that it has started, by its pid: that is us, and is to be the
- * command, which would open other sockets otherwise. */
+ * command, which would open other sockets otherwise. From systemd 258 on the sockets name the process also by the
+ * number of its pidfd, and who finds another one there takes none of them. */
 static void be_the_service(char **environment)
 {
     static const char *const names[] = {"LISTEN_PID", "WATCHDOG_PID", "SYSTEMD_EXEC_PID"};
@@ -59,8 +80,8 @@ static void be_the_service(char **environment)
         char ours[sizeof made[i]];
         snprintf(ours, sizeof ours, "%s=%d", names[i], (int)getppid());
         snprintf(made[i], sizeof made[i], "%s=%d", names[i], (int)getpid());
-        for (char **at = environment; *at; at++)
-            *at = strcmp(*at, ours) ? *at : made[i];
+        if (rename_pid(environment, ours, made[i]) && i == 0)
+            take_out(environment, "LISTEN_PIDFDID=");
     }
 }
 

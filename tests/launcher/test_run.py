@@ -611,12 +611,12 @@ class Transparency(LauncherCase):
 
     def test_sockets_of_systemd_are_for_the_command(self):
         """A service takes the sockets and the watchdog that it finds only where they are meant for its pid."""
-        script = ("export LISTEN_FDS=1 LISTEN_PID=$$ WATCHDOG_PID=$$ SYSTEMD_EXEC_PID=1; "
+        script = ("export LISTEN_FDS=1 LISTEN_PID=$$ LISTEN_PIDFDID=1 WATCHDOG_PID=$$ SYSTEMD_EXEC_PID=1; "
                   f"exec {PROFTRACE} run --no-report -- {sys.executable} -c '{{}}'")
-        shows = "import os; print(*(os.environ[name] == str(os.getpid()) for name in (\"LISTEN_PID\", \"WATCHDOG_PID\")), os.environ[\"SYSTEMD_EXEC_PID\"])"
+        shows = "import os; print(*(os.environ[name] == str(os.getpid()) for name in (\"LISTEN_PID\", \"WATCHDOG_PID\")), os.environ[\"SYSTEMD_EXEC_PID\"], os.environ.get(\"LISTEN_PIDFDID\"))"
         done = subprocess.run(["sh", "-c", script.format(shows)], cwd=self.folder, env=clean_environment(), capture_output=True,
                               text=True, check=True, timeout=200)
-        self.assertEqual(done.stdout, "True True 1\n", "and what is meant for another process stays")
+        self.assertEqual(done.stdout, "True True 1 None\n", "and what is meant for another process stays")
 
     def test_ignored_signals_stay_ignored(self):
         script = "grep -E 'SigIgn|SigBlk' /proc/self/status"
