@@ -37,8 +37,7 @@ __attribute__((noreturn)) static void bear_witness(int fd, const sigset_t *watch
         sigemptyset(&one);
         sigaddset(&one, number);
         if (sigismember(watched, number))
-            while (sigtimedwait(&one, NULL, &at_once) > 0)
-                seen = 1;
+            seen = sigtimedwait(&one, NULL, &at_once) > 0;
         if (write(0, &seen, 1) != 1)
             break;
     }

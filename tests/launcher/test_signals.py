@@ -71,6 +71,20 @@ class Signals(LauncherCase):
             seen.append(process.stdout.readline())
         self.assertEqual(seen + [process.stdout.read()], [b"SIGINT\n", b"SIGTERM\n", b"SIGTERM\n", b""])
 
+    def test_each_of_several_to_the_group_arrives_once(self):
+        """Realtime signals queue: that the group has got the first of them was taken for all, and the command got the others again."""
+        process = self.listener(start_new_session=True)
+        process.send_signal(signal.SIGSTOP)
+        for _ in range(3):
+            os.killpg(process.pid, signal.SIGRTMIN + 3)
+            self.assertEqual(process.stdout.readline(), b"SIGRTMIN+3\n")
+        process.send_signal(signal.SIGCONT)
+        for _ in range(2):
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.3)
+        self.assertNotIn(b"SIGRTMIN", process.stdout.read())
+        self.assertEqual(process.wait(10), 40)
+
     def on_terminal(self, *command):
         """The launcher as the foreground job of a terminal of its own."""
         pid, terminal = pty.fork()
