@@ -6,6 +6,7 @@
  */
 #include "session.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,15 +293,20 @@ static void find_elsewhere(struct pt_session *session)
             is_known && strncmp(session->processes[i]->file->header->boot_id, boot_id, sizeof boot_id) != 0;
 }
 
-/* Their events are there, and in all totals. */
+/* Their events are there, and in all totals. A disk that is full, or a limit of file sizes, is helped by no option of
+ * ours; and what found no room is counted each time that it is asked for. */
 static void note_unknown_names(struct pt_session *session)
 {
     const pt_u64 n = session->quality.drops[PT_DROP_definition];
+    bool may_have_more = false;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_quality *q = &session->processes[i]->quality;
+        may_have_more |= q->drops[PT_DROP_definition] && (!q->growth_errno || q->growth_errno == EDQUOT);
+    }
     PT_AUTO(pt_freep)
-    char *text = pt_asprintf("%llu name%s, stack%s or module%s found no room and %s unknown: give more "
-                             "(PROFTRACE_RING_MIB, PROFTRACE_BUDGET_MIB)",
-                             (unsigned long long)n, n == 1 ? "" : "s", n == 1 ? "" : "s", n == 1 ? "" : "s",
-                             n == 1 ? "is" : "are");
+    char *text =
+        pt_asprintf("%llu time%s a name, a stack or a module found no room, and is unknown%s", (unsigned long long)n,
+                    n == 1 ? "" : "s", may_have_more ? ": give more (PROFTRACE_RING_MIB, PROFTRACE_BUDGET_MIB)" : "");
     if (n)
         pt_session_note(session, text);
 }

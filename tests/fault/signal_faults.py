@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """T9-T18: signal handlers, small stacks, jumps, forks in threaded programs, errno, thread attributes, many threads."""
+import resource
 import subprocess
 
 from harness import FaultCase, SETTINGS, machine, slow
@@ -68,6 +69,13 @@ class SignalAndThreadFaults(FaultCase):
         trace = self.check(["threads_come_and_go", "50", "10000"], options={"RING_MIB": "1"}, claims=False, timeout=300)
         trace.tally(["fd_path:/late-99:io_open"])
         self.assertEqual(trace.value("fd_path:/late-99:io_open"), 1)
+
+    def test_t18_ends_of_threads_are_no_unknown_names(self):
+        """A file that may not grow: the ends of some 10000 threads counted as names that found no room, and a larger ring was the advice."""
+        trace = self.check(["threads_come_and_go", "50", "10000"], claims=False, account=False, timeout=300,
+                           before_exec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
+        self.assertLess(trace.info()["events"]["drop_reasons"].get("definition", 0), 1000)
+        self.assertNotIn("PROFTRACE_RING_MIB", " ".join(trace.info()["notes"]))
 
     def test_python_handlers_and_threads(self):
         script = ("import signal, threading, os\n"

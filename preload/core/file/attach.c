@@ -62,10 +62,8 @@ static void write_thread_end(struct pt_tracer_thread *t, pt_u32 tid)
         rows += totals[kind].calls != 0;
     const pt_u32 payload = (pt_u32)sizeof(struct pt_def_thread_end) + rows * (pt_u32)sizeof(struct pt_def_thread_row);
     struct pt_def *def = pt_defs_reserve(t, sizeof *def + payload);
-    if (!def) {
-        pt_count_drop(PT_DROP_definition, 1);
+    if (!def) /* no name is missing: as above */
         return;
-    }
     struct pt_def_thread_end *end = (struct pt_def_thread_end *)(def + 1);
     struct pt_def_thread_row *out = (struct pt_def_thread_row *)(end + 1);
     *end = (struct pt_def_thread_end){.slot = t->slot,
