@@ -209,6 +209,16 @@ bool pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns)
     return is_last;
 }
 
+void pt_threads_end_process(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns)
+{
+    const uint64_t *living = pt_map_find(&threads->of_process, pid);
+    for (size_t i = 0; living && *living && i < threads->by_tid.n; i++) {
+        const struct pt_live_thread *thread = (struct pt_live_thread *)(uintptr_t)threads->by_tid.entries[i].value;
+        if (thread && thread->shown.pid == pid)
+            pt_threads_end(threads, thread->shown.tid, t_ns);
+    }
+}
+
 struct pt_live_thread *pt_threads_exec(struct pt_threads *threads, pt_u32 pid)
 {
     struct pt_live_thread *thread = pt_threads_find(threads, pid);

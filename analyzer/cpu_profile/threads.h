@@ -71,6 +71,7 @@ struct pt_live_thread *pt_threads_add(struct pt_threads *threads, pt_u32 pid, pt
 void pt_threads_rename(struct pt_live_thread *thread, const char *comm, size_t n_bytes);
 /* Was it the last one of its process? */
 bool pt_threads_end(struct pt_threads *threads, pt_u32 tid, pt_u64 t_ns);
+void pt_threads_end_process(struct pt_threads *threads, pt_u32 pid, pt_u64 t_ns);
 /* A process executes another program: whichever thread called for it is the only one that is left, and has the
  * process's number from now on. NULL = none of its threads is known. */
 struct pt_live_thread *pt_threads_exec(struct pt_threads *threads, pt_u32 pid);

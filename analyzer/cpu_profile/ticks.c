@@ -29,10 +29,9 @@ static void look_at(struct pt_cpu_profile *profile, struct pt_live_thread *threa
 }
 
 /* Without records nobody else says so. Those that are gone would be looked at instead of the living. */
-static void process_is_gone(struct pt_cpu_profile *profile, const struct pt_map *threads, pt_u32 pid, pt_u64 t_ns)
+static void process_is_gone(struct pt_cpu_profile *profile, pt_u32 pid, pt_u64 t_ns)
 {
-    for (size_t i = 0; i < threads->n; i++)
-        pt_threads_end(&profile->threads, (pt_u32)threads->entries[i].key, t_ns);
+    pt_threads_end_process(&profile->threads, pid, t_ns);
     pt_pythons_end(&profile->pythons, pid);
 }
 
@@ -52,7 +51,7 @@ static void tick_process(struct pt_cpu_profile *profile, struct pt_python_proces
         if (pt_thread_read_schedstat(thread, t_ns)) {
             look_at(profile, thread, period_ns, t_ns);
         } else if (tid == pid) {
-            process_is_gone(profile, threads, pid, t_ns);
+            process_is_gone(profile, pid, t_ns);
             return;
         }
         threads = &process->threads;

@@ -133,6 +133,20 @@ static void times_add_up_to_the_life_of_a_thread(void **state)
 
 /* ---- records ---- */
 
+/* Of one with a thread for each request, those that have ended stay until somebody says that it is gone. */
+static void a_process_ends_with_all_its_threads(void **state)
+{
+    (void)state;
+    struct pt_threads threads = {0};
+    for (pt_u32 tid = 5; tid < 10000; tid++)
+        pt_threads_add(&threads, tid % 2 ? 5 : 6, tid, 1, 1000);
+    pt_threads_end_process(&threads, 5, 2000);
+    pt_threads_end_process(&threads, 7, 2000);
+    for (pt_u32 tid = 5; tid < 10000; tid++)
+        assert_int_equal(pt_threads_find(&threads, tid) != NULL, tid % 2 == 0);
+    pt_threads_fini(&threads);
+}
+
 static void of_a_thread_too_many_nothing_stays(void **state)
 {
     (void)state;
@@ -374,6 +388,7 @@ static void absurd_times_do_not_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_process_ends_with_all_its_threads),
         cmocka_unit_test(a_mapping_replaces_what_lies_below_it),
         cmocka_unit_test(two_files_of_one_path_are_two_modules),
         cmocka_unit_test(many_mappings_stay_in_order),
