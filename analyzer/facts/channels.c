@@ -165,13 +165,23 @@ static const struct pt_connection *connection_of(const struct pt_channels *chann
     return NULL;
 }
 
+static bool has_no_name(const char *path)
+{
+    return !strncmp(path, "anon_inode:", 11);
+}
+
 /* All eventfds of a machine have one name, and so have timers: the number tells them apart within a process. One that
  * was inherited by a fork is then another one: a wait for nobody known, where the name would blame whoever has one. */
 static pt_u64 hash_of(const struct pt_event *event, const char *path)
 {
     const pt_u64 hash = pt_channel_hash(event->process, path);
-    const bool has_no_name = !strncmp(path, "anon_inode:", 11);
-    return has_no_name ? mixed(hash, key_of(event->process, pt_descriptor_number(event))) : hash;
+    return has_no_name(path) ? mixed(hash, key_of(event->process, pt_descriptor_number(event))) : hash;
+}
+
+/* Nobody writes to the epoll and the timers that each of thousands of processes has: they would fill the table. */
+static bool may_be_new(const struct pt_event *event, enum pt_channel kind, const char *path)
+{
+    return kind == PT_CHANNEL_LOCAL && (!has_no_name(path) || pt_sends(event));
 }
 
 static pt_u32 channel_of(struct pt_channels *channels, const struct pt_event *event)
@@ -185,7 +195,7 @@ static pt_u32 channel_of(struct pt_channels *channels, const struct pt_event *ev
     const struct pt_connection *connection = may_connect ? connection_of(channels, event, hash) : NULL;
     if (connection)
         return connection->channel;
-    if (kind == PT_CHANNEL_LOCAL)
+    if (may_be_new(event, kind, path))
         return channel_at(channels, hash);
     const pt_u64 *slot = pt_map_find(&channels->by_channel, hash);
     return slot ? (pt_u32)*slot : 0;
