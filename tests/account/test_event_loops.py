@@ -65,7 +65,7 @@ os.wait()
 OWN_EVENTFDS = """
 import ctypes, os, select, threading, time
 libc = ctypes.CDLL(None)
-os.fork()
+child = os.fork()
 woken = libc.eventfd(0, 0)
 def work():
     for i in range(4): time.sleep(0.2); os.write(woken, (1).to_bytes(8, 'little'))
@@ -74,6 +74,7 @@ thread = threading.Thread(target=work)
 thread.start()
 for i in range(4): loop.poll(); os.read(woken, 8)
 thread.join()
+if child: os.wait()
 """
 
 
