@@ -18,15 +18,12 @@
 #include "util/hash.h"
 #include "util/mem.h"
 
-struct pt_code_module *pt_code_module_of_file(struct pt_code_modules *modules, const char *path, pt_u64 inode,
-                                              pt_u64 version)
+static struct pt_code_module *module_at(struct pt_code_modules *modules, pt_u64 *known, const char *path, pt_u64 inode)
 {
-    const char *interned = pt_intern_text(&modules->paths, path);
-    pt_u64 *known = pt_map_at(&modules->by_file, pt_hash_pair((uintptr_t)interned, pt_hash_pair(inode, version)));
     if (*known)
         return (struct pt_code_module *)(uintptr_t)*known;
     struct pt_code_module *module = pt_calloc(1, sizeof *module);
-    module->path = interned;
+    module->path = path;
     module->inode = inode;
     module->seen_s = time(NULL);
     pt_vec_push(modules, module);
@@ -34,9 +31,26 @@ struct pt_code_module *pt_code_module_of_file(struct pt_code_modules *modules, c
     return module;
 }
 
+struct pt_code_module *pt_code_module_of_file(struct pt_code_modules *modules, const char *path, pt_u64 device,
+                                              pt_u64 inode, pt_u64 generation)
+{
+    const char *interned = pt_intern_text(&modules->paths, path);
+    const pt_u64 place = pt_hash_pair((uintptr_t)interned, device);
+    pt_u64 *known = pt_map_at(&modules->by_file, pt_hash_pair(place, pt_hash_pair(inode, generation)));
+    pt_u64 *newest = pt_map_at(&modules->newest, place);
+    /* Where a file system has no generations (NFS, FUSE), this may be a new file that has got the number of an earlier
+     * one, whose tables would be read for it. */
+    if (!generation && *known != *newest)
+        *known = 0;
+    struct pt_code_module *module = module_at(modules, known, interned, inode);
+    *newest = (uintptr_t)module;
+    return module;
+}
+
 struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const char *path, pt_u64 inode)
 {
-    return pt_code_module_of_file(modules, path, inode, 0);
+    const char *interned = pt_intern_text(&modules->paths, path);
+    return module_at(modules, pt_map_at(&modules->by_file, pt_hash_pair((uintptr_t)interned, inode)), interned, inode);
 }
 
 static bool is_inode(const char *path, pt_u64 inode)
@@ -140,5 +154,6 @@ void pt_code_modules_fini(struct pt_code_modules *modules)
     free(modules->used.items);
     pt_intern_fini(&modules->paths);
     pt_map_fini(&modules->by_file);
+    pt_map_fini(&modules->newest);
     pt_map_fini(&modules->calls);
 }

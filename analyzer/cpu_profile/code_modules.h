@@ -30,8 +30,10 @@ struct pt_code_modules {
         PT_VEC(struct pt_code_module *);
     } used; /* those with a number, in its order */
     struct pt_intern paths;
-    struct pt_map by_file; /* path, inode, version -> module: below two roots a path is two files, by turns */
-    struct pt_map calls;   /* module and offset in its file -> what call stands before it; see code_bytes.h */
+    struct pt_map
+        by_file;          /* path, device, inode, generation -> module: below two roots a path is two files, by turns */
+    struct pt_map newest; /* path, device -> module */
+    struct pt_map calls;  /* module and offset in its file -> what call stands before it; see code_bytes.h */
 };
 
 /* The kernel's links and maps in /proc/PID name a file from our root, or, of another mount namespace, from that one's:
@@ -41,10 +43,10 @@ const char *pt_code_path_below_root(pid_t pid, const char *path);
 /* The path at which we find the file that /proc/PID/maps names `path`: below /proc/PID/root where the process is known
  * to be in another mount namespace, else the same. To be freed. */
 char *pt_code_path_here(pid_t pid, const char *path, pt_u64 inode);
-/* The module of a file. Never NULL. `version`: what else tells it from other files of that path, or from an earlier one
- * whose inode it got. */
-struct pt_code_module *pt_code_module_of_file(struct pt_code_modules *modules, const char *path, pt_u64 inode,
-                                              pt_u64 version);
+/* The module of a file. Never NULL. `generation`: what tells it from an earlier one whose inode it got; 0 = its file
+ * system has none. */
+struct pt_code_module *pt_code_module_of_file(struct pt_code_modules *modules, const char *path, pt_u64 device,
+                                              pt_u64 inode, pt_u64 generation);
 /* Where no more is known of it. */
 struct pt_code_module *pt_code_module_of(struct pt_code_modules *modules, const char *path, pt_u64 inode);
 /* Something runs in it: its tables and its number are needed from now on. `pid` has it mapped. NULL = cannot be read.

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "util/hash.h"
 #include "python/merge.h"
 #include "intervals.h"
 #include "records.h"
@@ -103,8 +102,8 @@ static void take_mmap(struct pt_cpu_profile *profile, const struct pt_perf_recor
         return;
     struct pt_mapping mapping = {u64_at(record, 8), u64_at(record, 8) + u64_at(record, 16), u64_at(record, 24), NULL};
     mapping.module =
-        pt_code_module_of_file(&profile->modules, strncmp(name, "//", 2) ? name : "", u64_at(record, INODE_AT),
-                               pt_hash_pair(u64_at(record, DEVICE_AT), u64_at(record, GENERATION_AT)));
+        pt_code_module_of_file(&profile->modules, strncmp(name, "//", 2) ? name : "", u64_at(record, DEVICE_AT),
+                               u64_at(record, INODE_AT), u64_at(record, GENERATION_AT));
     pt_image_map(pt_images_of(&profile->images, pid), &mapping);
 }
 

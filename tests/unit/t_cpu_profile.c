@@ -75,7 +75,27 @@ static void two_files_of_one_path_are_two_modules(void **state)
         assert_ptr_equal(pt_code_module_of(&modules, "/lib/libc.so.6", 2), in_container);
     }
     assert_int_equal(modules.n, 2);
-    assert_ptr_not_equal(pt_code_module_of_file(&modules, "/lib/libc.so.6", 1, 7), here); /* a new file got its inode */
+    pt_code_modules_fini(&modules);
+}
+
+static void a_new_file_may_get_the_inode_of_an_earlier_one(void **state)
+{
+    (void)state;
+    enum { DEVICE = 3, OTHER_DEVICE = 4, NONE = 0 };
+    struct pt_code_modules modules = {0};
+    const char *path = "/lib/libc.so.6";
+    struct pt_code_module *first = pt_code_module_of_file(&modules, path, DEVICE, 5, 1);
+    assert_ptr_not_equal(pt_code_module_of_file(&modules, path, DEVICE, 5, 2), first);
+    assert_ptr_equal(pt_code_module_of_file(&modules, path, DEVICE, 5, 1), first);
+    /* Of a file system without generations the last file of the path alone is known to be the same. */
+    first = pt_code_module_of_file(&modules, path, DEVICE, 5, NONE);
+    assert_ptr_equal(pt_code_module_of_file(&modules, path, DEVICE, 5, NONE), first);
+    struct pt_code_module *in_container = pt_code_module_of_file(&modules, path, OTHER_DEVICE, 5, NONE);
+    assert_ptr_not_equal(in_container, first);
+    assert_ptr_equal(pt_code_module_of_file(&modules, path, DEVICE, 5, NONE), first);
+    assert_ptr_equal(pt_code_module_of_file(&modules, path, OTHER_DEVICE, 5, NONE), in_container);
+    pt_code_module_of_file(&modules, path, DEVICE, 6, NONE);
+    assert_ptr_not_equal(pt_code_module_of_file(&modules, path, DEVICE, 5, NONE), first);
     pt_code_modules_fini(&modules);
 }
 
@@ -391,6 +411,7 @@ int main(void)
         cmocka_unit_test(a_process_ends_with_all_its_threads),
         cmocka_unit_test(a_mapping_replaces_what_lies_below_it),
         cmocka_unit_test(two_files_of_one_path_are_two_modules),
+        cmocka_unit_test(a_new_file_may_get_the_inode_of_an_earlier_one),
         cmocka_unit_test(many_mappings_stay_in_order),
         cmocka_unit_test(times_add_up_to_the_life_of_a_thread),
         cmocka_unit_test(of_a_thread_too_many_nothing_stays),
