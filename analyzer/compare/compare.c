@@ -162,12 +162,6 @@ static void add_stage(double *values, const cJSON *stage)
     }
 }
 
-static bool is_whole(const cJSON *stage)
-{
-    const char *status = pt_member_text(stage, "status");
-    return status && !strcmp(status, "ok");
-}
-
 int pt_comparison_add(struct pt_comparison *comparison, const char *name, const cJSON *document, const char *only,
                       struct pt_error *err)
 {
@@ -183,7 +177,7 @@ int pt_comparison_add(struct pt_comparison *comparison, const char *name, const 
         if (only && (!own || strcmp(own, only) != 0))
             continue;
         stages++;
-        row.was_cut |= !is_whole(stage) && (only || !pt_stage_is_left_out(stage));
+        row.was_cut |= !pt_stage_is_whole(stage) && (only || !pt_stage_is_left_out(stage));
         add_stage(row.values, stage);
         row.values[PT_DIMENSION_time] = pt_member_number(stage, "duration_s");
     }
@@ -207,7 +201,7 @@ static bool left_out_work_of(const struct pt_compared *run, const struct pt_comp
     cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(run->document, "stages"))
     {
         const char *name = pt_member_text(stage, "stage");
-        if (name && pt_stage_is_left_out(stage) && is_whole(pt_stage_named(other->document, name)))
+        if (name && pt_stage_is_left_out(stage) && pt_stage_is_whole(pt_stage_named(other->document, name)))
             return true;
     }
     return false;

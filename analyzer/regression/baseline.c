@@ -326,6 +326,9 @@ static int check_whole(const cJSON *document, const cJSON *stage, struct pt_erro
     if (!status || strcmp(status, "ok") != 0)
         return pt_fail_code(err, 4, "stage %.100s is %.20s: only a whole run can be compared", name ? name : "?",
                             status ? status : "unknown");
+    if (!pt_stage_is_whole(stage))
+        return pt_fail_code(err, 4, "how stage %.100s ended is not known, and only a whole run can be compared: %.200s",
+                            name ? name : "?", pt_member_text(stage, "reason"));
     PT_AUTO(pt_str_fini) struct pt_str lacks = {0};
     pt_document_lacks(document, &lacks);
     if (lacks.n)

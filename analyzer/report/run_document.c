@@ -54,6 +54,12 @@ const cJSON *pt_stage_named(const cJSON *document, const char *name)
     return NULL;
 }
 
+bool pt_stage_is_whole(const cJSON *stage)
+{
+    const char *status = pt_member_text(stage, "status");
+    return status && !strcmp(status, "ok") && !pt_member_text(stage, "reason");
+}
+
 /* Left out are those of --only, --skip and --from, and those that the configuration skips; not what was only not
  * reached: pipeline/runner.c has these reasons. */
 bool pt_stage_is_left_out(const cJSON *stage)

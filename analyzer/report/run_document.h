@@ -25,6 +25,8 @@ const char *pt_member_text(const cJSON *object, const char *key);
 double pt_member_number(const cJSON *object, const char *key);
 /* The stage of a name; NULL = there is none. */
 const cJSON *pt_stage_named(const cJSON *document, const char *name);
+/* It ended well, and somebody saw that: one that became a program without a trace is ok, too, but has a reason. */
+bool pt_stage_is_whole(const cJSON *stage);
 /* It was not asked for, by an option or by the configuration. */
 bool pt_stage_is_left_out(const cJSON *stage);
 /* Events of a run that are not in its trace. Calls, bytes and the heap come from totals, which have those that were

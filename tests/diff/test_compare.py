@@ -106,6 +106,11 @@ class Compare(unittest.TestCase):
             self.assertEqual((both[0][key], both[0][key + "_reason"]), (None, "the run was not whole"))
         self.assertNotIn("Time", both[0]["best_at"] or "")
 
+    def test_a_run_whose_end_nobody_saw_is_not_the_fastest(self):
+        half = self.changed("half", "small", exit=None, reason="it became another program, whose trace is not here", duration_s=0.01)
+        row = json.loads(self.ask("compare", half, self.runs()[0], "--format", "json"))["stages"][0]["runs"][0]
+        self.assertEqual((row["wall_s"], row["wall_s_reason"], row["best_at"]), (None, "the run was not whole", None))
+
     def changed(self, name, of, **values):
         """A copy of a run whose last stage has other values."""
         run = self.folder / name

@@ -480,6 +480,14 @@ class Undecided(Case):
         self.assertIn("events were lost", self.proftrace("baseline", "add", self.file, lost, status=4))
         self.assertRegex(self.check(self.doctored(lambda report: drop(report, "no_space")), status=4), r"^undecided: train: files\.opened: not known in the run\n")
 
+    def test_an_end_that_nobody_saw(self):
+        """A stage that became a program without a trace is ok, but maybe half of it: fewer calls passed as better, and went into the baseline."""
+        self.with_baseline(*self.usual)
+        reason = "it became another program, whose trace is not here"
+        half = self.doctored(lambda report: report["stages"][0].update(status="ok", exit=None, exit_reason=reason, reason=reason))
+        self.assertRegex(self.check(half, status=4), rf"^undecided: train: how stage train ended is not known, .*: {reason}")
+        self.assertIn("is not known", self.proftrace("baseline", "add", self.file, half, status=4))
+
     def broken(self, change):
         """A run of which the program's own trace file is changed, and no report was kept."""
         run = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / "run"
