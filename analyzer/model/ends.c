@@ -10,7 +10,9 @@
 
 #include "proftrace/events.h"
 #include "proftrace/payloads.h"
+#include "util/hash.h"
 #include "session_data.h"
+#include "tree.h"
 
 /* A call that took less found its child dead already, or asked whether it is. */
 #define LEAST_WAIT_NS 1000000
@@ -50,20 +52,33 @@ static bool is_wanted(const struct pt_process *p)
     return p->state == PT_PROCESS_LIVE && !p->is_running;
 }
 
-/* A child of any image of that process. An equal pid is not enough: containers of one machine have the same ones. */
+/* A child of any image of that process. */
 static bool is_of(const struct search *search, const struct pt_process *p, const struct pt_process *parent)
 {
     return search->first_image[p->parent->index] == search->first_image[parent->index];
+}
+
+/* Nobody noted who its parent is: it was found by its pid, and containers of one machine have the same ones. */
+static bool has_guessed_parent(const struct search *search, const struct pt_process *p)
+{
+    return !p->session->processes[search->first_image[p->index]]->forked_from;
+}
+
+/* Only there an equal pid is enough. */
+static bool may_be_of(const struct search *search, const struct pt_process *p, const struct pt_process *parent)
+{
+    return has_guessed_parent(search, p) && p->parent->pid == parent->pid && pt_same_machine(p, parent);
 }
 
 /* The child that had the pid during the call. */
 static struct pt_process *child_of(const struct search *search, const struct pt_process *parent, pt_u32 pid,
                                    pt_i64 until_ns)
 {
-    struct pt_process *p = pt_map_pointer(&search->child_by_pid, pid);
-    while (p && (p->start_ns > until_ns || !is_of(search, p, parent)))
-        p = search->older[p->index];
-    return p;
+    struct pt_process *p = pt_map_pointer(&search->child_by_pid, pid), *other = NULL;
+    for (; p && (p->start_ns > until_ns || !is_of(search, p, parent)); p = search->older[p->index])
+        if (!other && p->start_ns <= until_ns && may_be_of(search, p, parent))
+            other = p;
+    return p ? p : other;
 }
 
 static void take_wait(const struct search *search, const struct pt_process *parent, const struct pt_item *item)
@@ -119,6 +134,31 @@ static void search_process(struct search *search, const struct pt_process *paren
     }
 }
 
+static pt_u64 place_of(const struct pt_process *p)
+{
+    return pt_hash_pair(p->pid, pt_machine_of(p));
+}
+
+/* Of a child whose parent was guessed, all that have the parent's pid may know the end. */
+static void want_from_others(const struct pt_session *session, const struct search *search, pt_i64 *from_ns)
+{
+    struct pt_map earliest_by_place = {0}; /* by the parent: the child with the earliest last sign of life; index + 1 */
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *p = session->processes[i];
+        if (!is_wanted(p) || !p->parent || !has_guessed_parent(search, p))
+            continue;
+        pt_u64 *earliest = pt_map_at(&earliest_by_place, place_of(p->parent));
+        if (!*earliest || p->alive_ns < session->processes[*earliest - 1]->alive_ns)
+            *earliest = i + 1;
+    }
+    for (pt_u32 i = 0; earliest_by_place.n && i < session->n_processes; i++) {
+        const pt_u64 *earliest = pt_map_find(&earliest_by_place, place_of(session->processes[i]));
+        if (earliest && session->processes[*earliest - 1]->alive_ns < from_ns[i])
+            from_ns[i] = session->processes[*earliest - 1]->alive_ns;
+    }
+    pt_map_fini(&earliest_by_place);
+}
+
 /* From when on the waits of each process are of interest: its child's last sign of life. The child may have been
  * started by an image before it. */
 static pt_i64 *wanted_from(const struct pt_session *session, const struct search *search)
@@ -131,6 +171,7 @@ static pt_i64 *wanted_from(const struct pt_session *session, const struct search
              p; p = search->older[p->index])
             if (p->alive_ns < from_ns[p->parent->index])
                 from_ns[p->parent->index] = p->alive_ns;
+    want_from_others(session, search, from_ns);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *previous = session->processes[i]->previous_image;
         if (previous && from_ns[previous->index] < from_ns[i])

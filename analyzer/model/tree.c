@@ -36,30 +36,49 @@ pt_u64 pt_machine_of(const struct pt_process *process)
     return pt_hash_pair(words[0], words[1]);
 }
 
+struct links {
+    struct pt_map by_trace, newest; /* by trace_id, and by pid */
+    struct pt_process **older;      /* by index: the one before it with the same pid */
+    bool *has_next_image;           /* by index */
+};
+
+#define CLOCKS_DIFFER_NS 1000000
+
 /* A program's trace begins soon after the exec; where the next one is not traced, its number is another process's one
  * day. */
-static bool is_image_before(const struct pt_process *p, const struct pt_process *child)
+static bool is_image_before(const struct pt_process *p, const struct pt_process *next)
 {
     const pt_i64 longest_ns = 60000000000;
-    return p->state == PT_PROCESS_EXECED && child->start_ns - p->end_ns < longest_ns;
+    return p->state == PT_PROCESS_EXECED && p->end_ns <= next->start_ns + CLOCKS_DIFFER_NS &&
+           next->start_ns - p->end_ns < longest_ns;
 }
 
-/* The latest process with a pid that began before `child`; the chain goes from newer to older. */
-static struct pt_process *latest_with_pid(const struct pt_map *newest, struct pt_process *const *older, pt_u32 pid,
-                                          const struct pt_process *child, bool must_be_execed)
+/* What the process was before it became this one. Those of its pid that went on are of other containers, in which pids
+ * are the same: there may be many, and of so many some other one would do. */
+static struct pt_process *image_before(const struct links *links, const struct pt_process *next)
 {
-    const uint64_t *found = pt_map_find(newest, pid);
-    for (struct pt_process *p = found ? (struct pt_process *)(uintptr_t)*found : NULL; p; p = older[p->index]) {
-        if (p == child || !pt_same_machine(p, child))
+    enum { MOST_CONTAINERS = 1000 };
+    struct pt_process *p = pt_map_pointer(&links->newest, next->pid);
+    for (int i = 0; p && i < MOST_CONTAINERS; i++, p = links->older[p->index]) {
+        if (!pt_same_machine(p, next) || links->has_next_image[p->index])
             continue;
-        if (must_be_execed)
-            return is_image_before(p, child) ? p : NULL;
-        /* Alive when the child began, within the precision of the clocks; the end of a killed process is not known
-         * exactly. */
-        if (p->state == PT_PROCESS_LIVE || p->end_ns + 1000000 >= child->start_ns)
+        if (is_image_before(p, next))
             return p;
+        if (p->state != PT_PROCESS_LIVE && p->end_ns <= next->start_ns)
+            return NULL;
     }
     return NULL;
+}
+
+/* The latest process with a pid that was alive when `child` began, within the precision of the clocks; the end of a
+ * killed process is not known exactly. The chain goes from newer to older. */
+static struct pt_process *latest_with_pid(const struct links *links, pt_u32 pid, const struct pt_process *child)
+{
+    struct pt_process *p = pt_map_pointer(&links->newest, pid);
+    while (p && (!pt_same_machine(p, child) ||
+                 (p->state != PT_PROCESS_LIVE && p->end_ns + CLOCKS_DIFFER_NS < child->start_ns)))
+        p = links->older[p->index];
+    return p;
 }
 
 /* A process without a stage name belongs to its parent's stage, and one whose parent was not traced to the stage of
@@ -78,31 +97,34 @@ void pt_session_link(struct pt_session *session)
 {
     const pt_u32 n = session->n_processes;
     qsort(session->processes, n, sizeof *session->processes, by_start);
-    struct pt_map by_trace = {0}, newest = {0};
-    struct pt_process **older = pt_calloc(n, sizeof *older);
+    struct links links = {.older = pt_calloc(n, sizeof *links.older),
+                          .has_next_image = pt_calloc(n, sizeof *links.has_next_image)};
     for (pt_u32 i = 0; i < n; i++) {
         struct pt_process *p = session->processes[i];
         p->index = p->number = i;
         if (p->parent_trace_id) /* forked: whoever had this pid before is another process */
-            p->parent = p->forked_from = pt_map_pointer(&by_trace, p->parent_trace_id);
+            p->parent = p->forked_from = pt_map_pointer(&links.by_trace, p->parent_trace_id);
         else
-            p->previous_image = latest_with_pid(&newest, older, p->pid, p, true);
+            p->previous_image = image_before(&links, p);
+        if (p->previous_image)
+            links.has_next_image[p->previous_image->index] = true;
         if (!p->parent && p->previous_image)
             p->parent = p->previous_image->parent;
         else if (!p->parent && p->ppid)
-            p->parent = latest_with_pid(&newest, older, p->ppid, p, false);
+            p->parent = latest_with_pid(&links, p->ppid, p);
         if (p->parent)
             session->processes[p->parent->index]->has_children = true;
         inherit_stage(session, p);
-        uint64_t *id = pt_map_at(&by_trace, p->trace_id);
+        uint64_t *id = pt_map_at(&links.by_trace, p->trace_id);
         *id = *id ? *id : (uintptr_t)p;
-        uint64_t *last = pt_map_at(&newest, p->pid);
-        older[i] = (struct pt_process *)(uintptr_t)*last;
+        uint64_t *last = pt_map_at(&links.newest, p->pid);
+        links.older[i] = (struct pt_process *)(uintptr_t)*last;
         *last = (uintptr_t)p;
     }
     for (pt_u32 i = 0; i < n; i++)
         pt_process_fill_untraced(pt_process_data_of(session->processes[i]));
-    pt_map_fini(&by_trace);
-    pt_map_fini(&newest);
-    free(older);
+    pt_map_fini(&links.by_trace);
+    pt_map_fini(&links.newest);
+    free(links.older);
+    free(links.has_next_image);
 }
