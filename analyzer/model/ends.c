@@ -6,6 +6,7 @@
 #include "ends.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "proftrace/events.h"
@@ -43,13 +44,21 @@ struct search {
     struct pt_map child_by_pid; /* the latest with that pid */
     struct pt_process **older;  /* by index: the one before it with the same pid */
     pt_u32 *first_image;        /* by index: that of its first image */
+    bool *has_next_image;       /* by index */
     struct pt_decoder *decoder;
     struct pt_batch *batch;
 };
 
-static bool is_wanted(const struct pt_process *p)
+/* A stage's first process that became a program without a trace: how that one ended is how the stage did. */
+static bool became_unknown(const struct search *search, const struct pt_process *p)
 {
-    return p->state == PT_PROCESS_LIVE && !p->is_running;
+    return p->state == PT_PROCESS_EXECED && !search->has_next_image[p->index] &&
+           strcmp(p->stage, p->parent->stage) != 0;
+}
+
+static bool is_wanted(const struct search *search, const struct pt_process *p)
+{
+    return p->parent && ((p->state == PT_PROCESS_LIVE && !p->is_running) || became_unknown(search, p));
 }
 
 /* A child of any image of that process. */
@@ -81,6 +90,15 @@ static struct pt_process *child_of(const struct search *search, const struct pt_
     return p ? p : other;
 }
 
+static void take_end(struct pt_process *child, int status, const struct pt_item *item)
+{
+    child->wait_status = status;
+    if (item->duration_ns >= LEAST_WAIT_NS)
+        pt_process_ended(child, item->end_ns);
+    else
+        pt_process_was_gone(child, item->end_ns);
+}
+
 static void take_wait(const struct search *search, const struct pt_process *parent, const struct pt_item *item)
 {
     const struct pt_ev_wait_child *wait = (const void *)item->words;
@@ -88,19 +106,16 @@ static void take_wait(const struct search *search, const struct pt_process *pare
     const bool is_asked_only = wait->result == 0 && wait->asked_pid > 0;
     const pt_i32 pid = is_asked_only ? wait->asked_pid : wait->result;
     struct pt_process *child = pid > 0 ? child_of(search, parent, (pt_u32)pid, item->end_ns) : NULL;
-    const int status = (int)wait->status;
+    const int status = wait->status == PT_NO_WAIT_STATUS ? -1 : (int)wait->status;
+    const bool is_end = status < 0 || WIFEXITED(status) || WIFSIGNALED(status);
     if (!child || child->wait_status >= 0)
         return;
-    const bool is_end = wait->status == PT_NO_WAIT_STATUS || WIFEXITED(status) || WIFSIGNALED(status);
-    if (is_asked_only || !is_end) {
+    if (child->state == PT_PROCESS_EXECED)
+        child->next_status = is_end && !is_asked_only && child->next_status < 0 ? status : child->next_status;
+    else if (is_asked_only || !is_end)
         pt_process_was_alive(child, start_ns);
-        return;
-    }
-    child->wait_status = wait->status == PT_NO_WAIT_STATUS ? -1 : status;
-    if (item->duration_ns >= LEAST_WAIT_NS)
-        pt_process_ended(child, item->end_ns);
     else
-        pt_process_was_gone(child, item->end_ns);
+        take_end(child, status, item);
 }
 
 /* Events lie in the order of their ends: the first of interest may lie at the end of the item before the one that began
@@ -145,7 +160,7 @@ static void want_from_others(const struct pt_session *session, const struct sear
     struct pt_map earliest_by_place = {0}; /* by the parent: the child with the earliest last sign of life; index + 1 */
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *p = session->processes[i];
-        if (!is_wanted(p) || !p->parent || !has_guessed_parent(search, p))
+        if (!is_wanted(search, p) || !has_guessed_parent(search, p))
             continue;
         pt_u64 *earliest = pt_map_at(&earliest_by_place, place_of(p->parent));
         if (!*earliest || p->alive_ns < session->processes[*earliest - 1]->alive_ns)
@@ -196,11 +211,15 @@ static void search_all(struct search *search, const struct pt_session *session)
 void pt_session_find_ends(struct pt_session *session)
 {
     struct search search = {.older = pt_calloc(session->n_processes, sizeof *search.older),
-                            .first_image = pt_calloc(session->n_processes, sizeof *search.first_image)};
+                            .first_image = pt_calloc(session->n_processes, sizeof *search.first_image),
+                            .has_next_image = pt_calloc(session->n_processes, sizeof *search.has_next_image)};
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (session->processes[i]->previous_image)
+            search.has_next_image[session->processes[i]->previous_image->index] = true;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         struct pt_process *p = session->processes[i];
         search.first_image[i] = p->previous_image ? search.first_image[p->previous_image->index] : i;
-        if (!is_wanted(p) || !p->parent)
+        if (!is_wanted(&search, p))
             continue;
         uint64_t *newest = pt_map_at(&search.child_by_pid, p->pid);
         search.older[i] = (struct pt_process *)(uintptr_t)*newest;
@@ -210,5 +229,6 @@ void pt_session_find_ends(struct pt_session *session)
         search_all(&search, session);
     free(search.older);
     free(search.first_image);
+    free(search.has_next_image);
     pt_map_fini(&search.child_by_pid);
 }

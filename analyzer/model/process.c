@@ -129,7 +129,7 @@ static void fill_end(struct pt_process_data *data)
     p->end_ns = last > p->start_ns ? last : p->start_ns;
     p->alive_ns = p->end_ns;
     p->gone_ns = is_noted ? p->end_ns : PT_NEVER_NS;
-    p->wait_status = -1;
+    p->wait_status = p->next_status = -1;
 }
 
 void pt_process_fill(struct pt_process_data *data)

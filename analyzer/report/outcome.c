@@ -90,11 +90,16 @@ static const struct pt_process *root_of(const struct pt_profile *profile, pt_u32
     return root ? pt_process_last_image(profile->session, root) : NULL;
 }
 
-/* It became a program of which there is no trace: how that one ended is not known. A program that cannot be traced was
- * noted right before the exec. */
-static struct pt_value unknown_image(const struct pt_process *process, struct pt_arena *arena)
+/* It became a program of which there is no trace: how that one ended is not known, unless its parent was told. A
+ * program that cannot be traced was noted right before the exec. */
+static struct pt_value next_image_exit(const struct pt_process *process, struct pt_arena *arena)
 {
     enum { MOST_BEFORE_END_NS = 10000000 };
+    char status[PT_STATUS_TEXT_BYTES];
+    if (process->next_status >= 0) {
+        pt_status_text(process->next_status, status, sizeof status);
+        return text_in(arena, status);
+    }
     const struct pt_untraced *last = process->n_untraced ? &process->untraced[process->n_untraced - 1] : NULL;
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     if (last && process->end_ns - last->at_ns <= MOST_BEFORE_END_NS)
@@ -130,7 +135,7 @@ struct pt_value pt_report_stage_exit(const struct pt_profile *profile, pt_u32 st
     if (is_running(profile, stage))
         return pt_unknown(may_run(profile, stage) ? out_of_sight : "still running");
     if (root && root->state == PT_PROCESS_EXECED)
-        return unknown_image(root, arena);
+        return next_image_exit(root, arena);
     return root ? pt_report_process_exit(root, arena) : pt_unknown(nobody);
 }
 
@@ -145,7 +150,7 @@ static bool became_unknown(const struct pt_profile *profile, pt_u32 stage)
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
     const struct pt_process *root = root_of(profile, stage);
     return !(run && (run->exit || run->status)) && root &&
-           (root->state == PT_PROCESS_EXECED || is_open_beginning(root));
+           ((root->state == PT_PROCESS_EXECED && root->next_status < 0) || is_open_beginning(root));
 }
 
 const char *pt_report_stage_status(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena)

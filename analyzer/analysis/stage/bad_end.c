@@ -14,7 +14,7 @@ static bool is_fault(int number)
            number == SIGSYS || number == SIGTRAP;
 }
 
-/* Not: somebody ended it, or its time ran out, or it became a program without a trace. */
+/* Not: somebody ended it, or its time ran out, or it became a program whose end nobody saw. */
 static bool has_failed(const struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
@@ -22,8 +22,10 @@ static bool has_failed(const struct pt_profile *profile, pt_u32 stage)
     if (run && run->status)
         return !strcmp(run->status, "failed") && !(run->reason && strstr(run->reason, "interrupted"));
     const struct pt_process *last = root ? pt_process_last_image(profile->session, root) : NULL;
+    if (last && last->state == PT_PROCESS_EXECED)
+        return last->next_status > 0;
     return last && !last->is_running && !last->is_out_of_sight && !last->is_beginning &&
-           last->state != PT_PROCESS_EXECED && (last->state != PT_PROCESS_EXITED || last->exit_status);
+           (last->state != PT_PROCESS_EXITED || last->exit_status);
 }
 
 bool pt_process_ended_badly(const struct pt_profile *profile, const struct pt_process *process)
