@@ -186,14 +186,14 @@ static void add_waiting(struct pt_gpu_waiting *waiting, const struct pt_event *e
     waiting->sets += e->tag == PT_CUDA_SET;
 }
 
-/* Of the calls that copy or set and wait for it, those that are made once. */
-static void count_waiting(struct pt_gpu *gpu, const struct pt_event *e, pt_u32 stage)
+/* Of the calls that copy or set and wait for it, those that may be made once. */
+static void count_waiting(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    struct pt_gpu_waiting *before_steps = &gpu->stages[stage].before_steps, *of_models = &gpu->stages[stage].of_models;
-    if (!pt_gpu_process_of(gpu, e->process)->has_made_step)
-        add_waiting(before_steps, e);
+    struct pt_gpu_process *process = pt_gpu_process_of(gpu, e->process);
+    if (!process->has_made_step)
+        add_waiting(&process->before_steps, e);
     if (pt_gpu_thread_of(gpu, e->thread)->model_depth)
-        add_waiting(of_models, e);
+        add_waiting(&process->of_models, e);
 }
 
 void pt_gpu_calls_event(struct pt_gpu *gpu, const struct pt_event *e)
@@ -211,7 +211,7 @@ void pt_gpu_calls_event(struct pt_gpu *gpu, const struct pt_event *e)
     gpu->stages[stage].class_calls[class]++;
     gpu->stages[stage].class_ns[class] += e->duration_ns;
     if (class == PT_CUDA_COPY || class == PT_CUDA_SET)
-        count_waiting(gpu, e, stage);
+        count_waiting(gpu, e);
     count_churn(pt_gpu_process_of(gpu, e->process), class, e->duration_ns);
     remember(gpu, e, name);
 }

@@ -117,6 +117,7 @@ static void free_process(struct pt_gpu_process *process)
     if (process) {
         free(process->calls);
         free(process->pace);
+        free(process->copies.items);
     }
     free(process);
 }
@@ -189,7 +190,7 @@ static void finish(void *state, struct pt_profile *profile)
 {
     struct pt_gpu *gpu = state;
     if (gpu->is_used) {
-        pt_gpu_work_flush(gpu);
+        pt_gpu_work_end(gpu);
         pt_gpu_info_end(gpu);
         pt_gpu_memory_end(gpu);
         pt_gpu_idle_end(gpu);

@@ -98,13 +98,12 @@ static bool is_pageable(const struct pt_gpu_copies *copies)
  * weights of a model on their way to the GPU: they come once. */
 static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
 {
-    const bool is_training = makes_steps(gpu, stage);
     double calls = 0, bytes = 0, bytes_to_host = 0, device_ns = 0, api_ns = 0;
     for (size_t i = 0; i < gpu->copies.n; i++) {
         const struct pt_gpu_copies *copies = gpu->copies.items[i];
         if (gpu->devices.items[copies->device]->stage != stage || !is_pageable(copies))
             continue;
-        const struct pt_gpu_once *once = is_training ? &copies->before_steps : &copies->of_models;
+        const struct pt_gpu_once *once = &copies->once;
         const double own_bytes = (double)(copies->bytes - copies->values.bytes - once->bytes);
         calls += (double)(copies->durations.count - copies->values.calls - once->calls);
         bytes += own_bytes;
@@ -127,8 +126,7 @@ static void set_synchronous(struct pt_gpu *gpu, pt_u32 stage)
 {
     enum { ASYNCHRONOUS = 0x80 };
     const struct pt_gpu_stage *own = &gpu->stages[stage];
-    const bool is_training = makes_steps(gpu, stage);
-    const struct pt_gpu_waiting *once = is_training ? &own->before_steps : &own->of_models;
+    const struct pt_gpu_waiting *once = &own->once;
     const pt_i64 calls_ns = own->class_ns[PT_CUDA_COPY] + own->class_ns[PT_CUDA_SET] - once->ns;
     const pt_u64 copies_made = own->class_calls[PT_CUDA_COPY] - once->copies,
                  sets_made = own->class_calls[PT_CUDA_SET] - once->sets;
@@ -138,8 +136,7 @@ static void set_synchronous(struct pt_gpu *gpu, pt_u32 stage)
         if (gpu->devices.items[copies->device]->stage != stage)
             continue;
         all_ns += (double)copies->durations.sum;
-        const pt_i64 once_ns = is_training ? copies->before_steps.ns : copies->of_models.ns;
-        synchronous_ns += copies->kinds & ASYNCHRONOUS ? 0 : (double)copies->durations.sum - (double)once_ns;
+        synchronous_ns += copies->kinds & ASYNCHRONOUS ? 0 : (double)copies->durations.sum - (double)copies->once.ns;
     }
     /* Of all calls that copy, those before the first step too, and those of which only the call was seen. */
     const double idle_s = pt_stage_number(gpu->profile, stage, "gpu.idle_s");

@@ -74,6 +74,24 @@ struct pt_gpu_thread {
 
 /* ---- processes ---- */
 
+/* Copies that are made once, however long the program runs. */
+struct pt_gpu_once {
+    pt_u64 calls, bytes;
+    pt_i64 ns, api_ns;
+};
+
+struct pt_gpu_waiting {
+    pt_i64 ns;
+    pt_u64 copies, sets;
+};
+
+/* Of one process, in a group of copies. Which of both are made once is known at its end: those before its first step
+ * where it makes one, else those that move a model. */
+struct pt_gpu_own_copies {
+    size_t group;
+    struct pt_gpu_once before_steps, of_models;
+};
+
 struct pt_gpu_call {
     pt_i64 start_ns, end_ns;
     const struct pt_thread *thread;
@@ -127,6 +145,10 @@ struct pt_gpu_process {
     pt_i64 freed_ns, churn_ns; /* in the calls that released, and in both where one followed the other */
     pt_u64 nccl_calls;
     pt_i64 nccl_ns;
+    struct {
+        PT_VEC(struct pt_gpu_own_copies);
+    } copies;
+    struct pt_gpu_waiting before_steps, of_models; /* of its calls that wait for a copy or a set */
 };
 
 /* ---- devices ---- */
@@ -219,12 +241,6 @@ struct pt_gpu_kernel {
     struct pt_histogram durations;
 };
 
-/* Copies that are made once, however long the program runs. */
-struct pt_gpu_once {
-    pt_u64 calls, bytes;
-    pt_i64 ns, api_ns;
-};
-
 struct pt_gpu_copies {
     pt_u32 device;
     pt_u32 kinds; /* gpu_copy's tag; a set has bit 30 */
@@ -238,8 +254,8 @@ struct pt_gpu_copies {
     struct {
         pt_u64 calls, bytes;
         pt_i64 ns, api_ns;
-    } values; /* of them: so few bytes to the host that somebody wants to know them now */
-    struct pt_gpu_once before_steps, of_models; /* of the others */
+    } values;                /* of them: so few bytes to the host that somebody wants to know them now */
+    struct pt_gpu_once once; /* of the others; known at the end */
 };
 #define PT_GPU_IS_SET 0x40000000u
 
@@ -280,10 +296,7 @@ struct pt_gpu_stage {
     pt_u32 n_notes;
     pt_i64 class_ns[PT_CUDA_CLASS__COUNT];
     pt_u64 class_calls[PT_CUDA_CLASS__COUNT];
-    struct pt_gpu_waiting {
-        pt_i64 ns;
-        pt_u64 copies, sets;
-    } before_steps, of_models; /* of the calls of PT_CUDA_COPY and PT_CUDA_SET */
+    struct pt_gpu_waiting once; /* of the calls of PT_CUDA_COPY and PT_CUDA_SET; known at the end */
     pt_i64 first_step_ns;
     struct pt_histogram *step_durations; /* of all processes; NULL = none */
 };

@@ -180,6 +180,15 @@ static void add_once(struct pt_gpu_once *once, const struct pt_gpu_activity *wor
     once->api_ns += call ? call->end_ns - call->start_ns : 0;
 }
 
+static struct pt_gpu_own_copies *own_copies(struct pt_gpu_process *process, size_t group)
+{
+    for (size_t i = 0; i < process->copies.n; i++)
+        if (process->copies.items[i].group == group)
+            return &process->copies.items[i];
+    pt_vec_push(&process->copies, ((struct pt_gpu_own_copies){.group = group}));
+    return &process->copies.items[process->copies.n - 1];
+}
+
 static void add_copy(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_activity *work,
                      const struct pt_gpu_call *call)
 {
@@ -207,10 +216,11 @@ static void add_copy(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_acti
     copies->sizes[size].ns += ns;
     pt_histogram_add(&copies->durations, (pt_u64)ns);
     if (!reads_value(work)) {
-        if (call ? call->is_before_steps : !pt_gpu_process_of(gpu, work->process)->has_made_step)
-            add_once(&copies->before_steps, work, call);
+        struct pt_gpu_process *process = pt_gpu_process_of(gpu, work->process);
+        if (call ? call->is_before_steps : !process->has_made_step)
+            add_once(&own_copies(process, *slot - 1)->before_steps, work, call);
         if (call && call->moves_model)
-            add_once(&copies->of_models, work, call);
+            add_once(&own_copies(process, *slot - 1)->of_models, work, call);
         return;
     }
     copies->values.calls++;
@@ -262,9 +272,33 @@ void pt_gpu_work_called(struct pt_gpu *gpu)
     drain(gpu, false);
 }
 
-void pt_gpu_work_flush(struct pt_gpu *gpu)
+/* A stage may have both: learners that make steps, and actors that never do. */
+static void sum_what_is_made_once(struct pt_gpu *gpu, const struct pt_gpu_process *process,
+                                  struct pt_gpu_waiting *stage)
 {
+    const struct pt_gpu_waiting *waiting = process->has_made_step ? &process->before_steps : &process->of_models;
+    stage->ns += waiting->ns;
+    stage->copies += waiting->copies;
+    stage->sets += waiting->sets;
+    for (size_t i = 0; i < process->copies.n; i++) {
+        const struct pt_gpu_own_copies *own = &process->copies.items[i];
+        const struct pt_gpu_once *once = process->has_made_step ? &own->before_steps : &own->of_models;
+        struct pt_gpu_once *all = &gpu->copies.items[own->group]->once;
+        all->calls += once->calls;
+        all->bytes += once->bytes;
+        all->ns += once->ns;
+        all->api_ns += once->api_ns;
+    }
+}
+
+void pt_gpu_work_end(struct pt_gpu *gpu)
+{
+    const struct pt_session *session = gpu->profile->session;
     drain(gpu, true);
+    for (pt_u32 i = 0; i < session->n_processes; i++)
+        if (gpu->processes[i])
+            sum_what_is_made_once(gpu, gpu->processes[i],
+                                  &gpu->stages[pt_gpu_stage_of(gpu, session->processes[i])].once);
 }
 
 void pt_gpu_work_event(struct pt_gpu *gpu, const struct pt_event *e)

@@ -11,6 +11,6 @@
 void pt_gpu_work_event(struct pt_gpu *gpu, const struct pt_event *event);
 /* A call has come: work that ended before it, and belongs to it, is known from now on. */
 void pt_gpu_work_called(struct pt_gpu *gpu);
-void pt_gpu_work_flush(struct pt_gpu *gpu);
+void pt_gpu_work_end(struct pt_gpu *gpu);
 
 #endif
