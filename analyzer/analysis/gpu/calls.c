@@ -150,6 +150,8 @@ static void remember(struct pt_gpu *gpu, const struct pt_event *e, const char *n
         .class = (pt_u8)e->tag,
         .before_start_ns = since_last_call_ns(gpu, e),
     };
+    if (slot->moves_model && process->moved_models.n < PT_GPU_MOST_MODELS)
+        *pt_map_at(&process->moved_models, pt_gpu_thread_of(gpu, e->thread)->model) = 1;
     if (e->tag == PT_CUDA_SYNC)
         count_value(gpu, e->process, slot);
 }

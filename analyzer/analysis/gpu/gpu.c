@@ -118,6 +118,7 @@ static void free_process(struct pt_gpu_process *process)
         free(process->calls);
         free(process->pace);
         free(process->copies.items);
+        pt_map_fini(&process->moved_models);
     }
     free(process);
 }

@@ -107,11 +107,24 @@ static void note_training(struct pt_gpu_process *process, enum pt_phase phase)
     process->has_optimized |= phase == PT_PHASE_optimizer_step || phase == PT_PHASE_train_step;
 }
 
-/* Module.to() and cuda() say which; frameworks that move a batch say nothing. */
-static bool moves_model(const struct pt_event *e)
+/* Module.to() and cuda() say which; frameworks that move a batch say nothing. A model that is moved again may be moved
+ * for each request: its copies are not made once. One of to(dtype) alone calls nothing of CUDA, and does not count. */
+static pt_u64 first_moved_model(struct pt_gpu *gpu, const struct pt_event *e)
 {
-    return e->desc->kind == PT_KIND_phase_begin && pt_phase_of_tag(e->tag) == PT_PHASE_transfer &&
-           pt_event_as(e, phase_begin)->object;
+    if (e->desc->kind != PT_KIND_phase_begin || pt_phase_of_tag(e->tag) != PT_PHASE_transfer)
+        return 0;
+    const pt_u64 model = pt_event_as(e, phase_begin)->object;
+    const struct pt_map *moved = &pt_gpu_process_of(gpu, e->process)->moved_models;
+    return model && moved->n < PT_GPU_MOST_MODELS && !pt_map_find(moved, model) ? model : 0;
+}
+
+static void note_model(struct pt_gpu *gpu, const struct pt_event *e, struct pt_gpu_thread *thread)
+{
+    const pt_u64 model = thread->model_depth ? 0 : first_moved_model(gpu, e);
+    if (!model)
+        return;
+    thread->model_depth = thread->depth;
+    thread->model = model;
 }
 
 static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
@@ -130,8 +143,7 @@ static void open_range(struct pt_gpu *gpu, const struct pt_event *e)
         thread->nodes[thread->depth] = node;
     if (!thread->depth++)
         note_ranging(gpu, e->thread, true);
-    if (moves_model(e) && !thread->model_depth)
-        thread->model_depth = thread->depth;
+    note_model(gpu, e, thread);
     if (e->desc->kind == PT_KIND_phase_begin)
         note_training(pt_gpu_process_of(gpu, e->process), pt_phase_of_tag(e->tag));
     if (starts_step)

@@ -37,8 +37,9 @@ enum {
     PT_GPU_STEPS_KEPT = 64,           /* per process: work comes after the step that launched it */
     PT_GPU_COPY_GROUPS = 512,         /* kinds of copies by stage and device */
     PT_GPU_SIZE_CLASSES = 6,
-    PT_GPU_VALUE_BYTES = 64, /* of a value that is read back: tensor.item() */
-    PT_GPU_MOST_SUMS = 2048, /* functions, kinds of synchronisation and overhead */
+    PT_GPU_VALUE_BYTES = 64,   /* of a value that is read back: tensor.item() */
+    PT_GPU_MOST_MODELS = 4096, /* per process: modules that were moved */
+    PT_GPU_MOST_SUMS = 2048,   /* functions, kinds of synchronisation and overhead */
     PT_GPU_MOST_NOTES = 8,
 };
 
@@ -65,8 +66,9 @@ struct pt_gpu_thread {
     struct {
         PT_VEC(struct pt_gpu_import);
     } imports;
-    pt_u32 import_depth;               /* of open ranges, with the import that lasts; 0 = none lasts */
-    pt_u32 model_depth;                /* of open ranges, with the phase that moves a model; 0 = none is open */
+    pt_u32 import_depth; /* of open ranges, with the import that lasts; 0 = none lasts */
+    pt_u32 model_depth;  /* of open ranges, with the phase that moves a model for the first time; 0 = none is open */
+    pt_u64 model;        /* which one */
     pt_u32 n_overlapping, overlapping; /* open ranges that may overlap others; the set of them, 0 = not made yet */
     pt_i64 call_end_ns;                /* of its last CUDA call; 0 = none yet */
     pt_u32 holes;                      /* in its events, that were passed */
@@ -103,7 +105,7 @@ struct pt_gpu_call {
     pt_u8 class;
     bool reads_value;       /* it copies so little to the host that somebody wants to know it now */
     bool is_before_steps;   /* the process had not made its first training step by then */
-    bool moves_model;       /* made in Module.to() or cuda() */
+    bool moves_model;       /* made in the first Module.to() or cuda() of that model */
     pt_i64 before_start_ns; /* between the thread's call before it and this one */
 };
 
@@ -148,6 +150,7 @@ struct pt_gpu_process {
     struct {
         PT_VEC(struct pt_gpu_own_copies);
     } copies;
+    struct pt_map moved_models;                    /* by object: with calls of CUDA */
     struct pt_gpu_waiting before_steps, of_models; /* of its calls that wait for a copy or a set */
 };
 
