@@ -34,7 +34,7 @@ enum { MOST_CLIENTS = 32, MOST_PAGE_BYTES = 256 << 20 };
 #define SEND_PATIENCE_NS 20000000000u
 #define END_PATIENCE_NS 2000000000u
 
-enum state { UNUSED, READING, MAKING, SENDING, ENDING };
+enum state { UNUSED, READING, MAKING, SENDING, ENDING, LEFT /* the page is made, and nobody waits for it */ };
 
 struct client {
     enum state state;
@@ -65,7 +65,8 @@ static void close_client(struct client *client)
     }
     if (client->pipe_fd >= 0)
         close(client->pipe_fd);
-    close(client->fd);
+    if (client->fd >= 0)
+        close(client->fd);
     pt_str_fini(&client->made);
     pt_str_fini(&client->out);
     *client = (struct client){.fd = -1, .pipe_fd = -1};
@@ -255,8 +256,8 @@ static void wait_for_end(struct client *client)
         close_client(client);
 }
 
-/* One that is not used; else of those that have asked for nothing yet the one that is here longest. NULL = all are
- * served. */
+/* One that is not used; else of those that have asked for nothing yet the one that is here longest; else one that has
+ * gone. NULL = all are served. */
 static struct client *place_for_one(struct client *clients)
 {
     struct client *silent = NULL;
@@ -267,6 +268,8 @@ static struct client *place_for_one(struct client *clients)
         if (client->state == READING && !client->n_head && (!silent || client->due_ns < silent->due_ns))
             silent = client;
     }
+    for (int i = 0; i < MOST_CLIENTS && !silent; i++)
+        silent = clients[i].state == LEFT ? &clients[i] : NULL;
     if (silent)
         close_client(silent);
     return silent;
@@ -307,14 +310,45 @@ static struct pollfd wanted_of(const struct client *client)
 {
     if (client->state == UNUSED)
         return (struct pollfd){.fd = -1};
-    return (struct pollfd){.fd = client->state == MAKING ? client->pipe_fd : client->fd,
+    const bool is_made = client->state == MAKING || client->state == LEFT;
+    return (struct pollfd){.fd = is_made ? client->pipe_fd : client->fd,
                            .events = client->state == SENDING ? POLLOUT : POLLIN};
 }
 
-/* Nobody waits for the page any more; one that was asked for again and again would be made each time. */
+/* Nobody waits for the page any more. */
 static bool has_gone(const struct pollfd *client)
 {
     return client->revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
+/* Who asks for a page that takes longer than its own patience, as each scrape of Prometheus does, would never get it:
+ * what was found for it is kept when it is done. So one page is made to its end, the oldest, which is the nearest to
+ * it; one that was asked for again and again would be made as often at once. */
+static void leave(struct client *clients, struct client *client)
+{
+    bool has_other = false;
+    for (int i = 0; i < MOST_CLIENTS; i++)
+        has_other |= clients[i].state == LEFT;
+    if (has_other) {
+        close_client(client);
+        return;
+    }
+    close(client->fd);
+    client->fd = -1;
+    client->state = LEFT;
+    pt_str_fini(&client->made);
+    client->made = (struct pt_str){0};
+}
+
+static void pass_over_page(struct client *client)
+{
+    char part[65536];
+    const ssize_t n = read(client->pipe_fd, part, sizeof part);
+    if (n > 0 || (n < 0 && errno == EINTR))
+        return;
+    waitpid(client->pid, NULL, 0);
+    client->pid = 0;
+    close_client(client);
 }
 
 static void step_client(const struct pt_server *server, struct client *client)
@@ -331,6 +365,9 @@ static void step_client(const struct pt_server *server, struct client *client)
         break;
     case ENDING:
         wait_for_end(client);
+        break;
+    case LEFT:
+        pass_over_page(client);
         break;
     case UNUSED:
         break;
@@ -349,7 +386,7 @@ static void step(const struct pt_server *server, struct client *clients, const s
         return;
     for (int i = 0; i < MOST_CLIENTS; i++) {
         if (has_gone(&ends[i]))
-            close_client(&clients[i]);
+            leave(clients, &clients[i]);
         else if (fds[i + 1].revents)
             step_client(server, &clients[i]);
         check_patience(&clients[i], pt_monotonic_ns());
