@@ -4,7 +4,8 @@
  * opens no file of code.
  *
  * It may be deleted at any time, and is of no use where it cannot be written or read. What it says of a file holds as
- * long as that file and its debug file are as they were, or as long as no file of that build is here.
+ * long as that file and its debug file are as they were, or as long as no file of that build is here; without a
+ * build-id any other file is of another build, unless it came during the run.
  */
 #ifndef PT_SYMBOLS_SYMBOL_CACHE_H
 #define PT_SYMBOLS_SYMBOL_CACHE_H

@@ -21,6 +21,7 @@ struct known_file {
     pt_u8 build_id[64];
     pt_u32 build_id_bytes;
     struct pt_elf_stamp stamp;   /* of when `frames` were found */
+    bool is_another;             /* there is a file now, but not that one */
     struct pt_symbol_file *file; /* NULL = cannot be used, or was not needed yet */
     bool was_opened;
     struct pt_map frames; /* address in the file -> struct found * */
@@ -29,6 +30,11 @@ struct known_file {
 struct found {
     pt_u32 n;
     struct pt_frame frames[];
+};
+
+/* CLOCK_REALTIME at both ends of the run, within what clocks differ; 0 and UINT64_MAX = not known. */
+struct span {
+    pt_u64 from_ns, until_ns;
 };
 
 struct pt_symbols {
@@ -41,7 +47,7 @@ struct pt_symbols {
     struct pt_map unknown;   /* address without a module -> struct found * */
     char *folder;            /* of the cache; NULL = none is used */
     bool has_news;           /* for it */
-    pt_u64 until_ns;         /* CLOCK_REALTIME at the end of the run; UINT64_MAX = not known */
+    struct span run;
 };
 
 static struct known_file *add_file(struct pt_symbols *symbols, const char *path, const pt_u8 *build_id, pt_u32 bytes)
@@ -82,7 +88,7 @@ static struct found *found_in_cache(struct pt_symbols *symbols, const char *path
  * would give the run the functions and lines of the other build. One that the run itself built is its own. */
 static bool may_be_of_run(const struct pt_symbols *symbols, const char *path, pt_u32 build_id_bytes)
 {
-    return build_id_bytes || pt_elf_image_stamp(path, NULL, 0).numbers[1] <= symbols->until_ns;
+    return build_id_bytes || pt_elf_image_stamp(path, NULL, 0).numbers[1] <= symbols->run.until_ns;
 }
 
 static bool can_be_opened(const struct pt_symbols *symbols, const char *path, const pt_u8 *build_id,
@@ -96,14 +102,25 @@ static bool can_be_opened(const struct pt_symbols *symbols, const char *path, co
     return is_here;
 }
 
+/* Without a build-id the size and time prove it, also where it is older, as `cp -p` and rsync make it; but what came
+ * during the run may be what the run used in the end. */
+static bool is_another(const struct pt_symbols *symbols, const struct pt_cached_file *file,
+                       const struct pt_elf_stamp *now)
+{
+    const bool was_made_meanwhile = now->numbers[1] >= symbols->run.from_ns && now->numbers[1] <= symbols->run.until_ns;
+    const bool was_of_run = file->stamp.numbers[0] && file->stamp.numbers[1] <= symbols->run.until_ns;
+    return !file->build_id_bytes && was_of_run && now->numbers[0] && memcmp(now, &file->stamp, sizeof *now) != 0 &&
+           !was_made_meanwhile;
+}
+
 /* A run that was copied to where its programs, or their debug files, are not keeps its names, and so does one whose
  * programs were built anew. */
-static bool still_holds(const struct pt_symbols *symbols, const char *path, const struct pt_cached_file *file)
+static bool still_holds(const struct pt_symbols *symbols, const char *path, const struct pt_cached_file *file,
+                        const struct pt_elf_stamp *now)
 {
-    const struct pt_elf_stamp now = pt_elf_image_stamp(path, file->build_id, file->build_id_bytes);
-    if (symbols->folder && !memcmp(&now, &file->stamp, sizeof now))
+    if (is_another(symbols, file, now) || (symbols->folder && !memcmp(now, &file->stamp, sizeof *now)))
         return true;
-    const bool lost_debug_file = symbols->folder && file->stamp.numbers[2] && !now.numbers[2];
+    const bool lost_debug_file = symbols->folder && file->stamp.numbers[2] && !now->numbers[2];
     return lost_debug_file || !can_be_opened(symbols, path, file->build_id, file->build_id_bytes);
 }
 
@@ -115,9 +132,12 @@ static void read_cache(struct pt_symbols *symbols, const char *folder)
     for (size_t at = 0; at < cache.files.n; at++) {
         const struct pt_cached_file *file = &cache.files.items[at];
         const char *path = pt_intern_text(&symbols->texts, file->path);
-        if (!still_holds(symbols, path, file))
+        const struct pt_elf_stamp now = pt_elf_image_stamp(path, file->build_id, file->build_id_bytes);
+        if (!still_holds(symbols, path, file, &now))
             continue;
         struct known_file *known = add_file(symbols, path, file->build_id, file->build_id_bytes);
+        known->is_another = is_another(symbols, file, &now);
+        known->stamp = known->is_another ? file->stamp : known->stamp;
         for (pt_u32 i = file->first; i < file->first + file->n; i++) {
             uint64_t *const slot = pt_map_at(&known->frames, cache.addresses.items[i].address);
             if (!*slot)
@@ -132,11 +152,13 @@ static void add_to_cache(struct pt_symbol_cache *cache, const struct known_file 
     struct pt_cached_file file = {.path = known->path,
                                   .build_id_bytes = known->build_id_bytes,
                                   .stamp = known->stamp,
-                                  .n = (pt_u32)known->frames.n,
                                   .first = (pt_u32)cache->addresses.n};
     memcpy(file.build_id, known->build_id, known->build_id_bytes);
     for (size_t i = 0; i < known->frames.n; i++) {
         const struct found *found = (const struct found *)(uintptr_t)known->frames.entries[i].value;
+        if (known->is_another && !found->frames->function)
+            continue; /* it may be known where the file is back */
+        file.n++;
         pt_vec_push(&cache->addresses,
                     ((struct pt_cached_address){
                         .address = known->frames.entries[i].key, .n = found->n, .first = (pt_u32)cache->frames.n}));
@@ -165,10 +187,10 @@ static bool may_keep(const char *folder)
     return folder && (!urls || !*urls);
 }
 
-static struct pt_symbols *open_until(const char *folder, pt_u64 until_ns)
+static struct pt_symbols *open_for(const char *folder, struct span run)
 {
     struct pt_symbols *symbols = pt_calloc(1, sizeof *symbols);
-    symbols->until_ns = until_ns;
+    symbols->run = run;
     symbols->folder = may_keep(folder) ? pt_strdup(folder) : NULL;
     if (folder)
         read_cache(symbols, folder);
@@ -177,7 +199,7 @@ static struct pt_symbols *open_until(const char *folder, pt_u64 until_ns)
 
 struct pt_symbols *pt_symbols_open(const char *folder)
 {
-    return open_until(folder, UINT64_MAX);
+    return open_for(folder, (struct span){0, UINT64_MAX});
 }
 
 struct pt_symbols *pt_symbols_of_session(const struct pt_session *session)
@@ -187,7 +209,8 @@ struct pt_symbols *pt_symbols_of_session(const struct pt_session *session)
     pt_u64 until_ns;
     if (!start_ns || __builtin_add_overflow(start_ns, (pt_u64)session->duration_ns + clocks_differ_ns, &until_ns))
         until_ns = UINT64_MAX;
-    return open_until(session->path, until_ns);
+    return open_for(session->path,
+                    (struct span){start_ns > clocks_differ_ns ? start_ns - clocks_differ_ns : 0, until_ns});
 }
 
 static void free_found(struct pt_map *map)
@@ -258,7 +281,7 @@ static const char *readable_name(struct pt_symbols *symbols, const char *name)
 
 static struct pt_symbol_file *opened(const struct pt_symbols *symbols, struct known_file *known)
 {
-    if (!known->was_opened && may_be_of_run(symbols, known->path, known->build_id_bytes))
+    if (!known->was_opened && !known->is_another && may_be_of_run(symbols, known->path, known->build_id_bytes))
         known->file = pt_symbol_file_open(known->path, known->build_id, known->build_id_bytes);
     known->was_opened = true;
     return known->file;

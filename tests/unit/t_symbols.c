@@ -403,8 +403,24 @@ static void test_a_file_that_was_built_after_the_run(void **state)
     assert_string_equal(name_of_session(&session, path, address), "outer");
     assert_string_equal(name_of_session(&session, path, address + 1), "?");
     assert_string_equal(name_of_session(&session, path, address), "outer");
+    /* So is one that was built before the run, and brought here after it: cp -p, rsync. */
+    snprintf(command, sizeof command, "cd %s && touch -d @1705310000 no-id", folder);
+    assert_int_equal(system(command), 0);
+    assert_string_equal(name_of_session(&session, path, address), "outer");
+    assert_string_equal(name_of_session(&session, path, address + 2), "?");
+    assert_string_equal(name_of_session(&session, path, address), "outer");
+    snprintf(command, sizeof command, "cd %s && cp -p no-id-p no-id", folder);
+    assert_int_equal(system(command), 0);
+    assert_string_equal(name_of_session(&session, path, address + 2), "outer");
+    snprintf(command, sizeof command, "cd %s && cp no-id-q no-id", folder);
+    assert_int_equal(system(command), 0);
     session.path = in_folder("run3");
     assert_string_equal(name_of_session(&session, path, address), "?");
+    snprintf(command, sizeof command, "cd %s && cp -p no-id-p no-id", folder);
+    assert_int_equal(system(command), 0);
+    assert_string_equal(name_of_session(&session, path, address), "outer");
+    snprintf(command, sizeof command, "cd %s && cp no-id-q no-id", folder);
+    assert_int_equal(system(command), 0);
     session.start_realtime_ns = 0;
     session.path = in_folder("nowhere");
     assert_string_equal(name_of_session(&session, path, address), "inner");
