@@ -3,8 +3,8 @@
  * symbol_cache.c - Owns: the file symbols.cache. Threads: one. Never: believes a number in it; follows a link; takes a
  * file or folder of another user; leaves half of one behind.
  *
- * A head line with our version, numbers of eight bytes, and texts with their length before them and a NUL behind; a
- * checksum at the end, against damage.
+ * A head line with the number of the format, numbers of eight bytes, and texts with their length before them and a NUL
+ * behind; a checksum at the end, against damage.
  */
 #include "symbol_cache.h"
 
@@ -21,7 +21,9 @@
 #define NAME "symbols.cache"
 enum { MOST_BYTES = 64 << 20, MOST_TEXT_BYTES = 1 << 20, MOST_FRAMES = 64 };
 
-static const char head[] = "proftrace symbols 3 " PROFTRACE_VERSION "\n";
+/* Not our version: a run that another one reads, without its programs, would lose its names. The number is another one
+ * where what is kept, or how it is found, is. */
+static const char head[] = "proftrace symbols 4\n";
 
 static pt_u64 sum_of(const char *bytes, size_t n)
 {
