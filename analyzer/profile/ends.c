@@ -83,21 +83,35 @@ void pt_run_find_running(struct pt_run_info *run)
 
 /* ---- by what the command noted itself ---- */
 
+/* Of a command that became other programs the last one counts; where that has no trace, nobody saw how it ended. */
+static void take_noted_end(struct pt_run_stage *stage, const struct pt_file_header *head, pt_u64 *last_ns)
+{
+    if (head->state == PT_PROCESS_EXITED && !(head->exit_status & 0xff)) {
+        stage->status = "ok";
+        *last_ns = UINT64_MAX;
+    } else if (head->clock_first.monotonic_ns >= *last_ns) {
+        stage->status = head->state == PT_PROCESS_EXECED ? "unknown" : NULL;
+        *last_ns = head->clock_first.monotonic_ns;
+    }
+}
+
 void pt_run_take_noted_ends(const char *path, struct pt_run_info *run)
 {
     struct pt_run_files files = {0};
     struct pt_error ignored = {0};
     if (pt_run_files_find(path, &files, &ignored) < 0)
         return;
+    PT_AUTO(pt_freep) pt_u64 *last_ns = pt_calloc(run->n_stages, sizeof *last_ns);
+    for (pt_u32 i = 0; i < run->n_stages; i++)
+        last_ns[i] = run->stages[i].status ? UINT64_MAX : 0;
     for (size_t i = 0; i < files.files.n; i++) {
         struct pt_file_header head;
         pt_u64 offset;
-        if (!pt_head_read(files.files.items[i], &head, &offset) || head.state != PT_PROCESS_EXITED ||
-            head.exit_status & 0xff)
+        if (!pt_head_read(files.files.items[i], &head, &offset))
             continue;
         for (pt_u32 j = 0; j < run->n_stages; j++)
-            if (!run->stages[j].status && (double)head.pid == run->stages[j].pid)
-                run->stages[j].status = "ok";
+            if (last_ns[j] != UINT64_MAX && (double)head.pid == run->stages[j].pid)
+                take_noted_end(&run->stages[j], &head, &last_ns[j]);
     }
     pt_run_files_fini(&files);
 }

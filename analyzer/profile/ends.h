@@ -12,8 +12,8 @@
  * until now. Where that cannot be seen, as from outside of a container, a run.json that was just written says it. */
 void pt_run_find_running(struct pt_run_info *run);
 
-/* A stage that no launcher saw ending, and whose command noted itself that it ended with 0, is ok. Of the run at `path`
- * only heads of trace files are read. */
+/* A stage that no launcher saw ending is ok where its command noted itself that it ended with 0, and "unknown" where it
+ * became a program without a trace. Of the run at `path` only heads of trace files are read. */
 void pt_run_take_noted_ends(const char *path, struct pt_run_info *run);
 
 /* Processes that noted no end: when each ended by the CPU profiles of the run, and how the commands of stages did. */

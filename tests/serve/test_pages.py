@@ -240,6 +240,19 @@ class Pages(ServeCase):
                 time.sleep(0.05)
             self.assertRegex(self.page(f"/?filter={name}"), rf"{name}</a></td><td>[^<]*</td><td>{wanted}</td>")
 
+    def test_a_run_whose_launcher_was_killed_and_whose_program_became_another(self):
+        """Of which there is no trace: nobody saw it fail. Its report says the same."""
+        run = self.runs / "became"
+        self.addCleanup(shutil.rmtree, run)
+        run.mkdir()
+        story = pathlib.Path(__file__).resolve().parent.parent / "golden/becomes_a_static_program.pt.txt"
+        subprocess.run([PROFTRACE, "assemble", story, "-o", run], check=True, capture_output=True, env=environment())
+        launcher = {"pid": 1, "start_ticks": 1, "boot_id": "another", "pid_namespace": "pid:[1]"}
+        for pid, wanted in ((100, "unknown"), (101, "failed")):
+            (run / "run.json").write_text(json.dumps({"launcher": launcher, "duration_ns": None, "stages": [{"stage": "prepare", "status": None, "start_ns": 1, "pid": pid}]}), encoding="utf-8")
+            os.utime(run / "run.json", (time.time() - 1000,) * 2)
+            self.assertRegex(self.page("/?filter=became"), rf"<td>{wanted}</td>")
+
     def test_head_and_headers(self):
         status, headers, body = self.ask("/", method="HEAD")
         self.assertEqual((status, body), (200, ""))
