@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "source/trace_file.h"
 #include "util/map.h"
 #include "util/mem.h"
 #include "util/vec.h"
@@ -202,15 +203,28 @@ struct pt_symbols *pt_symbols_open(const char *folder)
     return open_for(folder, (struct span){0, UINT64_MAX});
 }
 
-struct pt_symbols *pt_symbols_of_session(const struct pt_session *session)
+/* By the clock of each process, too: where it was set forward during the run, what the run built afterwards would be
+ * newer than a run whose end is counted from its start. */
+static struct span span_of(const struct pt_session *session)
 {
     const pt_u64 clocks_differ_ns = 2000000000; /* a file server has its own */
     const pt_u64 start_ns = session->start_realtime_ns;
+    struct span run = {start_ns > clocks_differ_ns ? start_ns - clocks_differ_ns : 0, 0};
     pt_u64 until_ns;
-    if (!start_ns || __builtin_add_overflow(start_ns, (pt_u64)session->duration_ns + clocks_differ_ns, &until_ns))
-        until_ns = UINT64_MAX;
-    return open_for(session->path,
-                    (struct span){start_ns > clocks_differ_ns ? start_ns - clocks_differ_ns : 0, until_ns});
+    if (!start_ns || __builtin_add_overflow(start_ns, (pt_u64)session->duration_ns + clocks_differ_ns, &run.until_ns))
+        return (struct span){run.from_ns, UINT64_MAX};
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *process = session->processes[i];
+        const pt_u64 rest_ns = (pt_u64)(session->duration_ns - process->start_ns) + clocks_differ_ns;
+        if (!__builtin_add_overflow(process->file->header->realtime_ns, rest_ns, &until_ns) && until_ns > run.until_ns)
+            run.until_ns = until_ns;
+    }
+    return run;
+}
+
+struct pt_symbols *pt_symbols_of_session(const struct pt_session *session)
+{
+    return open_for(session->path, span_of(session));
 }
 
 static void free_found(struct pt_map *map)

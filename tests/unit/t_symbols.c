@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "source/trace_file.h"
 #include "symbols/elf_image.h"
 #include "symbols/symbols.h"
 
@@ -287,6 +289,13 @@ static void test_damaged_files(void **state)
 
 /* ---- what is kept in the run directory ---- */
 
+static void in_shell(const char *what)
+{
+    char command[600];
+    snprintf(command, sizeof command, "cd %s && %s", folder, what);
+    assert_int_equal(system(command), 0);
+}
+
 static char *shown(const char *cache_folder, const char *program_path)
 {
     static char text[4096];
@@ -331,15 +340,12 @@ static void test_what_was_found_is_kept(void **state)
     assert_int_equal(stat(kept_in(in_folder("run")), &st), 0);
     assert_true(before == st.st_mtim.tv_sec * 1000000000ll + st.st_mtim.tv_nsec);
     /* Another program in its place: nothing of the old one holds. */
-    snprintf(command, sizeof command, "cd %s && cp full moved && sleep 0.02", folder);
-    assert_int_equal(system(command), 0);
+    in_shell("cp full moved && sleep 0.02");
     char *const of_moved = shown(in_folder("run"), in_folder("moved"));
     assert_non_null(strstr(of_moved, "outer"));
-    snprintf(command, sizeof command, "cd %s && cp symbols moved", folder);
-    assert_int_equal(system(command), 0);
+    in_shell("cp symbols moved");
     assert_null(strstr(shown(in_folder("run"), in_folder("moved")), "p.c"));
-    snprintf(command, sizeof command, "cd %s && cp bare moved", folder);
-    assert_int_equal(system(command), 0);
+    in_shell("cp bare moved");
     assert_string_equal(shown(in_folder("run"), in_folder("moved")), "");
 }
 
@@ -347,11 +353,10 @@ static void test_what_was_found_is_kept(void **state)
 static void test_what_was_found_outlives_the_file(void **state)
 {
     (void)state;
-    char without[4096], command[300];
+    char without[4096];
     pt_u32 n;
     assert_int_equal(mkdir(in_folder("copied"), 0700), 0);
-    snprintf(command, sizeof command, "cd %s && cp full gone", folder);
-    assert_int_equal(system(command), 0);
+    in_shell("cp full gone");
     strcpy(without, shown(in_folder("copied"), in_folder("gone")));
     assert_non_null(strstr(without, "p.c"));
     assert_int_equal(unlink(in_folder("gone")), 0);
@@ -363,12 +368,10 @@ static void test_what_was_found_outlives_the_file(void **state)
     setenv("DEBUGINFOD_URLS", "http://127.0.0.1:1", 1);
     assert_string_equal(shown(in_folder("copied"), in_folder("gone")), without);
     unsetenv("DEBUGINFOD_URLS");
-    snprintf(command, sizeof command, "cd %s && cp other gone", folder);
-    assert_int_equal(system(command), 0);
+    in_shell("cp other gone");
     assert_string_equal(shown(in_folder("copied"), in_folder("gone")), without);
     /* Where there is a file of that build again, it says what was not known. */
-    snprintf(command, sizeof command, "cd %s && cp symbols gone", folder);
-    assert_int_equal(system(command), 0);
+    in_shell("cp symbols gone");
     assert_non_null(strstr(shown(in_folder("copied"), in_folder("gone")), "outer -:0"));
 }
 
@@ -387,44 +390,41 @@ static const char *name_of_session(struct pt_session *session, const char *path,
 static void test_a_file_that_was_built_after_the_run(void **state)
 {
     (void)state;
-    char command[600];
-    snprintf(
-        command, sizeof command,
-        "cd %s && mkdir run2 run3 && cp p.c q.c && sed -i s/outer/inner/ q.c && for i in p q; do cc -O2 -g -no-pie "
-        "-fno-ipa-cp -fno-optimize-sibling-calls -Wl,--build-id=none $i.c -o no-id-$i && touch -d @1705320100 "
-        "no-id-$i; done && cp -p no-id-p no-id",
-        folder);
-    assert_int_equal(system(command), 0);
+    in_shell("mkdir run2 run3 && cp p.c q.c && sed -i s/outer/inner/ q.c && for i in p q; do cc -O2 -g -no-pie "
+             "-fno-ipa-cp -fno-optimize-sibling-calls -Wl,--build-id=none $i.c -o no-id-$i && touch -d @1705320100 "
+             "no-id-$i; done && cp -p no-id-p no-id");
     const pt_u64 address = return_address_in("outer");
     struct pt_session session = {
         .path = in_folder("run2"), .start_realtime_ns = 1705320000000000000, .duration_ns = 200000000000};
     char *path = in_folder("no-id");
     assert_string_equal(name_of_session(&session, path, address), "outer");
-    snprintf(command, sizeof command, "cd %s && cp no-id-q no-id", folder);
-    assert_int_equal(system(command), 0);
+    in_shell("cp no-id-q no-id");
     assert_string_equal(name_of_session(&session, path, address), "outer");
     assert_string_equal(name_of_session(&session, path, address + 1), "?");
     assert_string_equal(name_of_session(&session, path, address), "outer");
     /* So is one that was built before the run, and brought here after it: cp -p, rsync. */
-    snprintf(command, sizeof command, "cd %s && touch -d @1705310000 no-id", folder);
-    assert_int_equal(system(command), 0);
+    in_shell("touch -d @1705310000 no-id");
     assert_string_equal(name_of_session(&session, path, address), "outer");
     assert_string_equal(name_of_session(&session, path, address + 2), "?");
     assert_string_equal(name_of_session(&session, path, address), "outer");
-    snprintf(command, sizeof command, "cd %s && cp -p no-id-p no-id", folder);
-    assert_int_equal(system(command), 0);
+    in_shell("cp -p no-id-p no-id");
     assert_string_equal(name_of_session(&session, path, address + 2), "outer");
-    snprintf(command, sizeof command, "cd %s && cp no-id-q no-id", folder);
-    assert_int_equal(system(command), 0);
+    in_shell("cp no-id-q no-id");
     session.path = in_folder("run3");
     assert_string_equal(name_of_session(&session, path, address), "?");
-    snprintf(command, sizeof command, "cd %s && cp -p no-id-p no-id", folder);
-    assert_int_equal(system(command), 0);
+    in_shell("cp -p no-id-p no-id");
     assert_string_equal(name_of_session(&session, path, address), "outer");
-    snprintf(command, sizeof command, "cd %s && cp no-id-q no-id", folder);
-    assert_int_equal(system(command), 0);
-    session.start_realtime_ns = 0;
+    in_shell("cp no-id-q no-id");
     session.path = in_folder("nowhere");
+    assert_string_equal(name_of_session(&session, path, address), "?");
+    /* The clock was set forward before the run built it. */
+    struct pt_file_header head = {.realtime_ns = (pt_u64)time(NULL) * 1000000000};
+    struct pt_trace_file trace = {.header = &head};
+    struct pt_process process = {.file = &trace, .start_ns = 100000000000}, *processes[] = {&process};
+    session.processes = processes;
+    session.n_processes = 1;
+    assert_string_equal(name_of_session(&session, path, address), "inner");
+    session.start_realtime_ns = 0;
     assert_string_equal(name_of_session(&session, path, address), "inner");
 }
 
