@@ -30,8 +30,8 @@ class Rules(unittest.TestCase):
     def is_silent(self):
         self.assertEqual(self.rules(), set())
 
-    def epochs(self, n=3, batches=20, wait_ms=1, first_ms=None, workers=2, samples=16, scale=10, after=lambda: None, start_ms=3):
-        loader = self.p.loader(batches=batches, workers=workers, samples=samples, start_ms=start_ms, place="41:30:train:/app/train.py")
+    def epochs(self, n=3, batches=20, wait_ms=1, first_ms=None, workers=2, samples=16, scale=10, after=lambda: None, start_ms=3, name="Images"):
+        loader = self.p.loader(name, batches=batches, workers=workers, samples=samples, start_ms=start_ms, place="41:30:train:/app/train.py")
         for _ in range(n):
             for _ in loader.iterate(wait_ms, first_ms):
                 self.p.forward(2 * scale)
@@ -63,6 +63,21 @@ class Rules(unittest.TestCase):
         finding = self.findings["steps_wait_for_data"]
         self.assertNotIn("same process", finding["title"])
         self.assertIsNone(finding["evidence"]["workers"])
+
+    def test_who_loads_for_keras_on_pytorch_is_not_known(self):
+        self.epochs(wait_ms=50, workers=0, name="ConverterIterableDataset")  # a PyDataset with workers, tf.data, or a generator
+        self.assertIn("steps_wait_for_data", self.rules())
+        self.assertNotIn("same process", self.findings["steps_wait_for_data"]["title"])
+
+    def test_a_pool_beside_tf_data_is_no_loader(self):
+        def wait():
+            start = self.p.ns
+            self.p.rest(1000)
+            self.p.lines.append((self.p.ns, f"{start // 10**9}.{start % 10**9:09d} +1.000000000 {self.p.pid}/{self.p.pid} lock_sem result=0 addr=0x7f0000003000"))
+        for _ in range(2):
+            self.world.worker(self.p, self.p.ns + 1_000_000)
+        self.epochs(workers=2**32 - 1, after=wait)
+        self.assertNotIn("dataloader_cpu_bound", self.rules())
 
     def remedy_with_workers(self, training, validation):
         """Which of both loaders keep theirs."""

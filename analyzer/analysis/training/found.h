@@ -19,8 +19,8 @@ struct pt_pass {
     pt_u32 number;    /* among those of its kind, from 1 */
     const char *name; /* of the data; NULL = unknown */
     pt_u32 workers;
-    bool are_workers_unknown; /* what started its loader is not recorded (it was before a window, or is lost), or it has
-                               * none to count */
+    bool are_workers_unknown; /* what started its loader is not recorded: it was before a window, or is lost */
+    bool tells_no_workers;    /* its batches may come ahead, but whose work they are is not told: tf.data */
     pt_u32 stack;             /* where in Python its loader was started; 0 = unknown */
     pt_i64 start_ns, end_ns;
     pt_i64 ns; /* its own: without passes of other loaders within it */
@@ -52,7 +52,7 @@ struct pt_loop_results {
     pt_u64 batches_of_one;     /* of one sample */
     pt_u64 exhausted;          /* epochs that ended so */
     pt_u32 workers;            /* of the loader of an epoch, at most */
-    bool are_workers_unknown;  /* of one of these loaders */
+    bool are_workers_unknown;  /* of one of these loaders, for either reason */
     pt_u64 batches_of_workers; /* delivered in any pass, by a loader with workers */
     const char *data;          /* of the last epoch; NULL = unknown */
     bool has_forward;

@@ -266,6 +266,14 @@ static void add_time(struct pt_loop *loop, const struct pt_phase_span *phase)
         add_ns(loop, phase->kind, ns);
 }
 
+/* Keras hands PyTorch what makes its batches in a DataLoader of its own, which has no workers: those of a PyDataset, or
+ * of tf.data, are behind it. */
+static bool tells_no_workers(const struct pt_phase_span *start)
+{
+    return start->amount == PT_WORKERS_UNKNOWN ||
+           (!start->amount && start->name && !strcmp(start->name, "ConverterIterableDataset"));
+}
+
 static void end_start(struct pt_loop *loop, const struct pt_phase_span *phase)
 {
     const pt_i64 ns = pt_phase_ns(phase);
@@ -275,8 +283,8 @@ static void end_start(struct pt_loop *loop, const struct pt_phase_span *phase)
     if (phase->outcome == PT_PHASE_DONE) {
         struct pt_open_pass *open = pt_passes_new(&loop->passes, phase->made, phase->object, phase->start_ns);
         open->pass.name = phase->name;
-        open->pass.are_workers_unknown = phase->amount == PT_WORKERS_UNKNOWN;
-        open->pass.workers = open->pass.are_workers_unknown ? 0 : (pt_u32)phase->amount;
+        open->pass.tells_no_workers = tells_no_workers(phase);
+        open->pass.workers = open->pass.tells_no_workers ? 0 : (pt_u32)phase->amount;
         open->pass.stack = phase->stack;
         open->pass.ns = open->pass.start_cost_ns = ns;
         memcpy(open->pass.phase_ns, loop->starting_ns, sizeof open->pass.phase_ns);

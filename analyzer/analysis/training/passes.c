@@ -137,7 +137,7 @@ static void count_epoch(struct pt_passes *passes, struct pt_open_pass *open)
     results->batches_of_one += open->batches_of_one;
     results->exhausted += open->pass.is_exhausted;
     results->workers = open->pass.workers > results->workers ? open->pass.workers : results->workers;
-    results->are_workers_unknown |= open->pass.are_workers_unknown;
+    results->are_workers_unknown |= open->pass.are_workers_unknown || open->pass.tells_no_workers;
     results->data = open->pass.name;
     pt_vec_push(&passes->first_batches, open->pass.start_cost_ns + open->pass.first_wait_ns);
     if (!open->pass.workers)
@@ -298,6 +298,7 @@ static struct pt_open_pass *go_on(struct pt_passes *passes, pt_u64 iterator, pt_
     open->pass.name = before.name;
     open->pass.workers = before.workers;
     open->pass.are_workers_unknown = before.are_workers_unknown;
+    open->pass.tells_no_workers = before.tells_no_workers;
     return open;
 }
 
