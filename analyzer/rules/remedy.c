@@ -189,6 +189,8 @@ static bool is_object(const struct pt_finding *finding, const char *patterns)
 
 static bool is_data_set(const struct pt_profile *profile, const struct pt_finding *finding, const char *patterns)
 {
+    if (finding->stage < 0)
+        return false;
     const struct pt_value name =
         pt_metrics_get(&profile->metrics, pt_scope_stage((pt_u32)finding->stage), "training.data_set");
     return name.type == PT_VALUE_TEXT && is_any(name.text, patterns);
@@ -327,11 +329,12 @@ const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *fi
 
 /* ---- samples that come from an iterator ---- */
 
-/* These divide their samples among workers themselves. */
+/* These divide their samples among workers themselves; Keras's loader can be given none. */
 static bool is_divided(const struct pt_stack *stack)
 {
-    static const char *const files[] = {"/datasets/iterable_dataset.py", "/webdataset/", "/torchdata/", "/litdata/",
-                                        "/streaming/base/"};
+    static const char *const files[] = {
+        "/datasets/iterable_dataset.py",     "/webdataset/", "/torchdata/", "/litdata/", "/streaming/base/",
+        "/keras/src/trainers/data_adapters/"};
     for (pt_u32 i = 0; i < stack->n; i++)
         for (size_t j = 0; j < sizeof files / sizeof *files; j++)
             if (is_python_in(&stack->frames[i], files[j]))
@@ -394,9 +397,9 @@ static const char *replaced(struct pt_profile *profile, const char *text, const 
 const char *pt_in_words_of_trainer(struct pt_profile *profile, const struct pt_finding *finding, const char *text)
 {
     static const struct {
-        const char *file, *option, *instead;
+        const char *where, *option, *instead;
     } rows[] = {
-#define TRAINER(file, option, instead) {file, option, instead},
+#define TRAINER(where, option, instead) {where, option, instead},
 #include "trainers.def"
 #undef TRAINER
     };
@@ -405,8 +408,10 @@ const char *pt_in_words_of_trainer(struct pt_profile *profile, const struct pt_f
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!strstr(text, rows[i].option))
             continue;
-        is_there = last && !strcmp(last, rows[i].file) ? is_there : runs(profile, finding->stage, rows[i].file);
-        last = rows[i].file;
+        const char *where = rows[i].where;
+        if (!last || strcmp(last, where) != 0)
+            is_there = strchr(where, '/') ? runs(profile, finding->stage, where) : is_data_set(profile, finding, where);
+        last = where;
         text = is_there ? replaced(profile, text, rows[i].option, rows[i].instead) : text;
     }
     return text;

@@ -159,6 +159,87 @@ static void workers_of_an_iterator_are_to_share_its_samples(void **state)
     }
 }
 
+/* What makes a rule fire. */
+static void set_loading(struct judged_stage *w, const char *rule)
+{
+    static const struct {
+        const char *rule, *metric;
+        double number;
+    } metrics[] = {{"steps_wait_for_data", "training.waits.cost_s", 4},
+                   {"steps_wait_for_data", "training.waits_percent", 40},
+                   {"slow_first_batches", "training.late_starts_percent", 40},
+                   {"slow_first_batches", "training.restarts.cost_s", 3},
+                   {"loading_in_main", "load.in_main.percent", 40},
+                   {"loading_in_main", "load.in_main.cost_s", 4},
+                   {"gpu_large_gaps", "gpu.idle.loading_percent", 80},
+                   {"too_few_workers", "helpers.wait_s", 4},
+                   {"too_few_workers", "helpers.feed.calls", 90},
+                   {"too_few_workers", "helpers.workers.at_once", 2},
+                   {"too_few_workers", "helpers.busy_percent", 80},
+                   {"too_few_workers", "helpers.other_percent", 0},
+                   {"too_few_workers", "helpers.file_percent", 0},
+                   {"too_few_workers", "helpers.cpu_percent", 78},
+                   {"too_few_workers", "helpers.of_loader_percent", 100}};
+    judged_set(w, "cpus.usable", 8);
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (!strcmp(rule, metrics[i].rule))
+            judged_set(w, metrics[i].metric, metrics[i].number);
+}
+
+/* Keras makes its batches itself: who has no DataLoader cannot change one. A class of the program may have any file. */
+static void keras_has_options_by_its_data(void **state)
+{
+    static const struct {
+        const char *data_set, *rule;
+        double workers;
+        const char *remedy;
+    } cases[] = {
+        {"PyDatasetAdapter", "too_few_workers", 2, "PyDataset(workers=8)"},
+        {"PyDatasetAdapter", "slow_first_batches", 2, "longer epochs: more batches in each (its __len__)"},
+        {"PyDatasetAdapter", "steps_wait_for_data", 2,
+         "load ahead: more workers, a larger max_queue_size; make a sample cheaper"},
+        {"ArrayDataAdapter", "steps_wait_for_data", 0,
+         "load ahead: tf.data with prefetch(tf.data.AUTOTUNE), or PyDataset(workers=4)"},
+        {"GeneratorDataAdapter", "loading_in_main", 0, "PyDataset(workers=2) loads while it trains"},
+        {"TFDatasetAdapter", "loading_in_main", NAN, "map(..., num_parallel_calls=2) loads while it trains"},
+        {"TFDatasetAdapter", "slow_first_batches", NAN,
+         "longer epochs (repeat() and steps_per_epoch), cache(), or a smaller shuffle(buffer_size)"},
+        {"ConverterIterableDataset", "steps_wait_for_data", NAN,
+         "load ahead: tf.data with prefetch(tf.data.AUTOTUNE), or PyDataset(workers=4); make a sample cheaper"},
+        {"PyDatasetAdapter", "gpu_large_gaps", 0,
+         "load ahead: tf.data with prefetch(tf.data.AUTOTUNE), or PyDataset(workers=4)"},
+        {"TFDatasetAdapter", "gpu_large_gaps", NAN,
+         "tf.data: map(..., num_parallel_calls=tf.data.AUTOTUNE) and prefetch(tf.data.AUTOTUNE)"},
+        {"Images", "steps_wait_for_data", 0,
+         "load the next batches in other processes: DataLoader(num_workers=2 or more)"},
+    };
+    static const char *const never[] = {"persistent_workers", "DataLoader", "prefetch_factor", "num_workers"};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = judged_new(10);
+        struct pt_module module = {.path = "/lib/libtorch_cpu.so"};
+        w->process.modules = &module;
+        w->process.n_modules = 1;
+        set_loading(w, cases[i].rule);
+        if (!isnan(cases[i].workers))
+            judged_set(w, "training.workers.count", cases[i].workers);
+        pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "training.data_set", pt_text(cases[i].data_set));
+        add_calls(w, python("generator", "/lib/keras/src/trainers/data_adapters/array_slicing.py"),
+                  python("fit", "/lib/keras/src/backend/jax/trainer.py"), PT_STACK_CALL_S, 1);
+        struct pt_finding alone = {.rule = cases[i].rule};
+        double share;
+        const struct pt_finding *finding = strncmp(cases[i].rule, "gpu", 3) != 0 ? judged(w, cases[i].rule) : &alone;
+        if (finding == &alone)
+            alone.advice = alone.remedy =
+                pt_in_words_of_trainer(&w->profile, &alone, pt_remedy_of(&w->profile, &alone, &share));
+        assert_string_equal(finding->remedy, cases[i].remedy);
+        for (size_t j = 0; strcmp(cases[i].data_set, "Images") != 0 && j < sizeof never / sizeof *never; j++)
+            if (strstr(finding->remedy, never[j]) || strstr(finding->advice, never[j]))
+                fail_msg("%s, %s: %s, or: %s", cases[i].data_set, cases[i].rule, finding->remedy, finding->advice);
+        judged_free(w);
+    }
+}
+
 /* OpenCV and TurboJPEG have no img.draft. */
 static void only_pillow_drafts(void **state)
 {
@@ -196,6 +277,7 @@ int main(void)
         cmocka_unit_test(a_data_set_in_memory_is_known_by_its_name),
         cmocka_unit_test(a_class_is_known_by_its_whole_name),
         cmocka_unit_test(only_pillow_drafts),
+        cmocka_unit_test(keras_has_options_by_its_data),
         cmocka_unit_test(workers_of_an_iterator_are_to_share_its_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -336,10 +336,6 @@ static void trainers_have_other_names_for_options(void **state)
         {"Trainer.train", "/lib/transformers/trainer.py", "too_few_workers",
          "TrainingArguments(dataloader_num_workers=8, dataloader_persistent_workers=True (transformers 4.36+)); "
          "each keeps batches in /dev/shm (docker --shm-size)"},
-        {"get_jax_iterator.<locals>.generator", "/lib/keras/src/trainers/data_adapters/data_adapter_utils.py",
-         "too_few_workers", "PyDataset(workers=8)"},
-        {"get_jax_iterator", "/lib/keras/src/trainers/data_adapters/data_adapter_utils.py", "slow_first_batches",
-         "longer epochs (repeat() and steps_per_epoch), cache(), or a smaller shuffle(buffer_size)"},
         {"BaseTrainer._do_train", "/lib/ultralytics/engine/trainer.py", "too_few_workers",
          "model.train(workers=8); each keeps batches in /dev/shm (docker --shm-size)"},
     };
