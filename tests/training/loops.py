@@ -112,6 +112,7 @@ class Process:
 class World:
     def __init__(self):
         self.processes, self.workers = [], []
+        self.forkserver = None  # the pid of one, whose copies the workers are
 
     def worker(self, parent, start_ns, end_ns=None):
         """A process that a training starts; None = it lives as long."""
@@ -132,11 +133,16 @@ class World:
             out += [f'module {p.pid} start=0x600000 end=0x700000 bias=0x600000 since=0.010000000 build_id= path="/usr/lib/libtorch_cpu.so"']
             out += [f"thread {p.pid}/{p.pid} slot=0 life=1 start=0.000000000"]
             lines += p.lines
-        for pid, parent, start, until in self.workers:
+        arguments, server = 'argc=2 argv=["python3" "train.py"]', []
+        if self.forkserver:
+            arguments = 'argc=3 argv=["python3" "-c" "from multiprocessing.forkserver import main; main(3, 4, [])"]'
+            server = [(self.forkserver, self.processes[0], 50_000_000, None)]
+        for pid, parent, start, until in server + self.workers:
             until = until or end
-            out.append(f'process {pid} ppid={parent.pid} uid=1000 trace_id={pid:#x} parent_trace_id={parent.pid:#x} start={start // 10**9}.{start % 10**9:09d} '
+            by = self.forkserver if self.forkserver and pid != self.forkserver else parent.pid
+            out.append(f'process {pid} ppid={by} uid=1000 trace_id={pid:#x} parent_trace_id={by:#x} start={start // 10**9}.{start % 10**9:09d} '
                        f'end={until // 10**9}.{until % 10**9:09d} state=exited exit_status=0 heap=off cpu_ns=1000000 max_rss_bytes=67108864 boot="b" '
-                       f'host="h1" stage="train" comm="python3" exe="/usr/bin/python3" cwd="/app" argc=2 argv=["python3" "train.py"]')
+                       f'host="h1" stage="train" comm="python3" exe="/usr/bin/python3" cwd="/app" {arguments}')
             out.append(f"thread {pid}/{pid} slot=0 life=1 start={start // 10**9}.{start % 10**9:09d}")
         out += [text for _, text in sorted(lines, key=lambda line: line[0])]
         return "\n".join(out + [f"heap {p.pid} slot=0 frees=9000 failures=0 classes=[16:10000:2560000]" for p in self.processes]) + "\n"

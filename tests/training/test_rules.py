@@ -101,6 +101,10 @@ class Rules(unittest.TestCase):
     def test_a_loader_that_keeps_its_workers_is_not_told_to(self):
         self.assertIn("endless sampler", self.remedy_with_workers(training=True, validation=False))
 
+    def test_workers_of_a_forkserver_are_kept(self):
+        self.world.forkserver = 900  # the default of Python 3.14
+        self.assertIn("endless sampler", self.remedy_with_workers(training=True, validation=False))
+
     def test_a_loader_beside_one_that_keeps_its_workers(self):
         self.assertIn("persistent_workers=True", self.remedy_with_workers(training=False, validation=True))
 

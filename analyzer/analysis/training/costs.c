@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "at_once.h"
+#include "facts/workers.h"
 
 /* What led to it, tracing for one, is found in a cache as well. */
 #define WITH_TRACING 1.25
@@ -43,15 +44,16 @@ static const char *const metrics_of[COST__COUNT] = {
 
 /* ---- workers that are kept ---- */
 
-/* Of a process, those that it started between two times, and that lived at least until a third one. */
-static pt_u32 children_of(const struct pt_session *session, const struct pt_process *process, pt_i64 from_ns,
-                          pt_i64 to_ns, pt_i64 until_ns)
+/* Of a process, those that were started for it between two times, by itself or by a forkserver, and that lived at least
+ * until a third one. */
+static pt_u32 workers_of(const struct pt_session *session, const struct pt_process *process, pt_i64 from_ns,
+                         pt_i64 to_ns, pt_i64 until_ns)
 {
     pt_u32 n = 0;
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *child = session->processes[i];
-        n += child->parent == process && child->start_ns >= from_ns && child->start_ns < to_ns &&
-             child->end_ns >= until_ns;
+        n += child->start_ns >= from_ns && child->start_ns < to_ns && child->end_ns >= until_ns &&
+             pt_is_worker(child) && pt_maker_of(child) == process;
     }
     return n;
 }
@@ -67,8 +69,8 @@ static bool keeps_workers(const struct pt_session *session, const struct pt_loop
         const pt_i64 begun_ns = pass->start_ns + pass->start_cost_ns + pass->first_wait_ns;
         if (pass->kind != PT_PASS_EPOCH || !pass->workers)
             continue;
-        if (last && (children_of(session, loop->process, pass->start_ns, begun_ns, 0) >= pass->workers ||
-                     children_of(session, loop->process, 0, last->end_ns, begun_ns) < pass->workers))
+        if (last && (workers_of(session, loop->process, pass->start_ns, begun_ns, 0) >= pass->workers ||
+                     workers_of(session, loop->process, 0, last->end_ns, begun_ns) < pass->workers))
             return false;
         has_two |= last != NULL;
         last = pass;
