@@ -94,10 +94,10 @@ static double pools_at_once(const struct pt_finding *finding, const struct pt_me
     return fmin(pools, ceil(pt_finding_number(finding, metrics, "cpu.oversubscribed.at_once") / of_each));
 }
 
-/* With one thread in each, four processes would leave 12 of 16 CPUs idle. */
+/* With one thread in each, four processes would leave 12 of 16 CPUs idle, and five 3 of 8. */
 static double threads_of_each(const struct pt_finding *finding, const struct pt_metrics *metrics)
 {
-    return fmax(1, floor(pt_finding_number(finding, metrics, "cpus.usable") / pools_at_once(finding, metrics)));
+    return fmax(1, round(pt_finding_number(finding, metrics, "cpus.usable") / pools_at_once(finding, metrics)));
 }
 
 /* Beside its workers a training needs threads of its own: they do not compute the same. */
