@@ -342,27 +342,45 @@ static bool is_divided(const struct pt_stack *stack)
     return false;
 }
 
-static bool would_repeat_samples(const struct pt_profile *profile, pt_i64 stage)
+/* Of the loaders in a finding's stacks; NAN = there is none. Which of them is the training's, and which a validation's,
+ * no stack says: the one that loads most. */
+static double iterated_share(const struct pt_profile *profile, const struct pt_finding *finding)
 {
-    bool is_iterated = false;
-    for (size_t i = 0; i < profile->stacks.n; i++) {
-        const struct pt_stack *stack = &profile->stacks.items[i];
-        if ((pt_i64)stack->stage != stage || !pt_is_iterated(stack))
-            continue;
-        if (is_divided(stack))
-            return false;
-        is_iterated = true;
+    struct pt_finding_stacks stacks;
+    double iterated = 0, loaded = 0;
+    pt_finding_stacks(profile, finding, &stacks);
+    for (size_t i = 0; i < stacks.n; i++) {
+        const struct pt_stack stack = {.frames = stacks.items[i].frames, .n = stacks.items[i].n};
+        loaded += pt_is_in_loader(&stack) ? stacks.items[i].cost : 0;
+        iterated += pt_is_iterated(&stack) && !is_divided(&stack) ? stacks.items[i].cost : 0;
     }
-    return is_iterated;
+    pt_finding_stacks_free(&stacks);
+    return loaded > 0 ? iterated / loaded : NAN;
+}
+
+static bool would_repeat_samples(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    struct pt_finding loading = *finding;
+    const double share = iterated_share(profile, finding);
+    loading.place_kind = PT_PLACE_FETCH;
+    return (isnan(share) ? iterated_share(profile, &loading) : share) > 0.5;
+}
+
+/* Unknown is not 0: workers may have been started before a window. Who only calls a model has no count. */
+static bool has_no_workers(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    const double workers = pt_finding_number(finding, metrics, "training.workers.count");
+    return workers == 0 || (isnan(workers) && !(pt_finding_number(finding, metrics, "helpers.workers.count") > 0) &&
+                            pt_finding_number(finding, metrics, "training.only_calls_percent") >= MOSTLY_PERCENT);
 }
 
 /* Without it the training would learn each sample as often as there are workers, and nothing would say so. */
 const char *pt_in_words_of_data_set(struct pt_profile *profile, const struct pt_finding *finding, const char *text)
 {
     static const char how[] = "the data by get_worker_info() in __iter__: else each sample comes once per worker";
-    if (finding->stage < 0 || !strstr(text, "num_workers") ||
-        pt_finding_number(finding, &profile->metrics, "training.workers.count") > 0 ||
-        !would_repeat_samples(profile, finding->stage))
+    if (finding->stage < 0 || !strstr(text, "num_workers") || !has_no_workers(profile, finding) ||
+        !would_repeat_samples(profile, finding))
         return text;
     const bool is_sentence = text[strlen(text) - 1] == '.';
     return pt_metrics_format(&profile->metrics, is_sentence ? "%s Share %s." : "%s; share %s", text, how);

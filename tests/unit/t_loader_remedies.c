@@ -130,20 +130,35 @@ static void workers_of_an_iterator_are_to_share_its_samples(void **state)
     static const struct {
         const char *called, *called_file, *fetch, *rule;
         bool repeats;
+        double workers;
+        const char *beside; /* who fetches less than that */
     } cases[] = {
-        {"Lines.__iter__", "/app/train.py", "_IterableDatasetFetcher.fetch", "steps_wait_for_data", true},
-        {"__iter__", "/app/train.py", "fetch", "steps_wait_for_data", true}, /* before Python 3.11 */
-        {"Lines.__iter__", "/app/train.py", "_IterableDatasetFetcher.fetch", "loading_in_main", true},
-        {"Images.__getitem__", "/app/train.py", "_MapDatasetFetcher.fetch", "loading_in_main", false},
-        {"__getitem__", "/app/train.py", "fetch", "steps_wait_for_data", false},
+        {"Lines.__iter__", "/app/train.py", "_IterableDatasetFetcher.fetch", "steps_wait_for_data", true, 0, NULL},
+        {"__iter__", "/app/train.py", "fetch", "steps_wait_for_data", true, 0, NULL}, /* before Python 3.11 */
+        {"Lines.__iter__", "/app/train.py", "_IterableDatasetFetcher.fetch", "loading_in_main", true, 0, NULL},
+        {"Images.__getitem__", "/app/train.py", "_MapDatasetFetcher.fetch", "loading_in_main", false, 0, NULL},
+        {"__getitem__", "/app/train.py", "fetch", "steps_wait_for_data", false, 0, NULL},
         {"IterableDataset.__iter__", "/lib/datasets/iterable_dataset.py", "_IterableDatasetFetcher.fetch",
-         "steps_wait_for_data", false},
+         "steps_wait_for_data", false, 0, NULL},
+        {"get_torch_dataloader.<locals>.ConverterIterableDataset.__iter__",
+         "/lib/keras/src/trainers/data_adapters/data_adapter_utils.py", "_IterableDatasetFetcher.fetch",
+         "steps_wait_for_data", false, 0, NULL},
+        {"Images.__getitem__", "/app/train.py", "_MapDatasetFetcher.fetch", "steps_wait_for_data", false, 0,
+         "_IterableDatasetFetcher.fetch"}, /* of a validation */
+        {"Lines.__iter__", "/app/train.py", "_IterableDatasetFetcher.fetch", "steps_wait_for_data", true, 0,
+         "_MapDatasetFetcher.fetch"},
+        {"Lines.__iter__", "/app/train.py", "_IterableDatasetFetcher.fetch", "loading_in_main", false, NAN, NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct judged_stage *w = new_waiting();
         judged_set(w, "cpus.usable", 8);
         judged_set(w, "training.workers.count", 0);
+        if (isnan(cases[i].workers))
+            pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "training.workers.count", pt_unknown("window"));
+        if (cases[i].beside)
+            add_calls(w, python("Lines.__iter__", "/app/train.py"), python(cases[i].beside, fetch_py), PT_STACK_FETCH_S,
+                      1);
         if (!strcmp(cases[i].rule, "loading_in_main")) {
             judged_set(w, "load.in_main.percent", 40);
             judged_set(w, "load.in_main.cost_s", 4);
