@@ -266,6 +266,9 @@ static void only_pillow_drafts(void **state)
         {"tjDecompress2", "/lib/libturbojpeg.so.0", "loading_in_main", "TurboJPEG's scaling_factor"},
         {"tjDecompress2", "/lib/libturbojpeg.so.0", "dataloader_cpu_bound", "TurboJPEG's scaling_factor"},
         {"jpeg_read_scanlines", "/lib/libjpeg.so.62", "dataloader_cpu_bound", "IMREAD_REDUCED_COLOR_2"},
+        {"jpeg_write_scanlines", "/lib/libjpeg.so.62", "dataloader_cpu_bound", "without optimize=True"},
+        {"jpeg_write_scanlines", "/lib/libjpeg.so.62", "loading_in_main", "without optimize=True"},
+        {"tjCompress2", "/lib/libturbojpeg.so.0", "loading_in_main", "without optimize=True"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
