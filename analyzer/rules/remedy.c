@@ -59,13 +59,19 @@ static bool is_for(const char *rules, const char *rule)
     return false;
 }
 
-/* The same, where a word begins: the class ConvLSTMCell of a program is no LSTMCell of PyTorch. */
+static bool is_of_word(char letter)
+{
+    return isalnum((unsigned char)letter) || letter == '_';
+}
+
+/* The same, where a word begins: the class ConvLSTMCell of a program is no LSTMCell of PyTorch. A function's name that
+ * begins with "_" is whole: _single_tensor_adamax is no _single_tensor_adam. */
 static bool has_any_word(const char *text, const char *patterns)
 {
     for (size_t n; *patterns; patterns += n + (patterns[n] == '|')) {
         n = strcspn(patterns, "|");
         for (const char *at = text; (at = memmem(at, strlen(at), patterns, n)); at++)
-            if (at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_'))
+            if ((at == text || !is_of_word(at[-1])) && !(*patterns == '_' && is_of_word(at[n])))
                 return true;
     }
     return false;

@@ -103,22 +103,26 @@ static void a_data_set_in_memory_is_known_by_its_name(void **state)
     }
 }
 
-/* A cell of the program's own has no layer over whole sequences. */
+/* A cell of the program's own has no layer over whole sequences; Adamax has no fused form. */
 static void a_class_is_known_by_its_whole_name(void **state)
 {
     static const struct {
-        const char *function;
+        const char *function, *rule, *remedy;
         bool is_of_torch;
-    } cases[] = {{"LSTMCell.forward", true}, {"ConvLSTMCell.forward", false}};
+    } cases[] = {{"LSTMCell.forward", "tiny_operations", "nn.LSTM", true},
+                 {"ConvLSTMCell.forward", "tiny_operations", "nn.LSTM", false},
+                 {"_single_tensor_adam", "one_thread_computes", "fused=True", true},
+                 {"_single_tensor_adamw", "one_thread_computes", "fused=True", true},
+                 {"_single_tensor_adamax", "one_thread_computes", "fused=True", false}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct judged_stage *w = judged_new(10);
-        const struct pt_finding finding = {.rule = "tiny_operations", .place_kind = PT_PLACE_FORWARD};
+        const struct pt_finding finding = {.rule = cases[i].rule, .place_kind = PT_PLACE_FORWARD};
         double share;
         add_calls(w, python(cases[i].function, "/lib/rnn.py"), python("Model.forward", "/app/model.py"),
                   PT_STACK_FORWARD_S, 4);
         const char *remedy = pt_remedy_of(&w->profile, &finding, &share);
-        assert_int_equal(remedy && strstr(remedy, "nn.LSTM"), cases[i].is_of_torch);
+        assert_int_equal(remedy && strstr(remedy, cases[i].remedy), cases[i].is_of_torch);
         judged_free(w);
     }
 }
