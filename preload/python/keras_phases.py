@@ -142,15 +142,26 @@ def waits_of(iterator, begin=begin, end=end, DATA_WAIT=DATA_WAIT, RAISED=RAISED,
         yield batch
 
 
-def workers_of(adapter, UNKNOWN=0xffffffff):  # PT_WORKERS_UNKNOWN
-    """Threads or processes that make batches ahead of the training. Of a PyDataset, whose class is the program's, no code runs."""
-    kind, fields = type(adapter).__name__, getattr(adapter, "__dict__", {})
-    if kind == "PyDatasetAdapter":
-        return getattr(fields.get("py_dataset"), "__dict__", {}).get("_workers", UNKNOWN) if fields.get("enqueuer") else 0
-    return 0 if kind in ("ArrayDataAdapter", "GeneratorDataAdapter") else UNKNOWN
+def field_of(thing, name):
+    """Without any code of its class, which may be the program's."""
+    try:
+        return dict.get(object.__getattribute__(thing, "__dict__"), name)
+    except (AttributeError, TypeError):
+        return None
 
 
-def patch_jax(module, begin=begin, end=end, local=local, LOADER_START=LOADER_START, waits_of=waits_of, workers_of=workers_of):
+def workers_of(adapter, UNKNOWN=0xffffffff, field_of=field_of):  # PT_WORKERS_UNKNOWN
+    """Threads or processes that make batches ahead of the training."""
+    kind = type(adapter).__name__
+    if kind != "PyDatasetAdapter":
+        return 0 if kind in ("ArrayDataAdapter", "GeneratorDataAdapter") else UNKNOWN
+    if field_of(adapter, "enqueuer") is None:
+        return 0
+    n = field_of(field_of(adapter, "py_dataset"), "_workers")
+    return n if type(n) is int else UNKNOWN
+
+
+def patch_jax(module, begin=begin, end=end, local=local, LOADER_START=LOADER_START, RAISED=RAISED, waits_of=waits_of, workers_of=workers_of):
     """The backend that hands Python's own iterator to its step. TensorFlow reads its data inside of the step, where nobody sees it;
     with PyTorch it is a DataLoader."""
     patch_fit(module)
@@ -162,11 +173,13 @@ def patch_jax(module, begin=begin, end=end, local=local, LOADER_START=LOADER_STA
         # Keras looks at a first batch to learn its shapes; a DataLoader has phases of its own
         if not local.trains or kind == "TorchDataLoaderAdapter":
             return batches
-        begin(LOADER_START, self, kind)
-        try:
+        workers, outcome, iterator = workers_of(self.data_adapter), RAISED, 0
+        try:  # a signal's handler may raise anywhere
+            begin(LOADER_START, self, kind)
             iterator = iter(batches)
+            outcome = 0
         finally:
-            end(workers_of(self.data_adapter), 0, iterator)
+            end(workers, outcome, iterator)
         return waits_of(iterator)
 
     kind._get_iterator = stand_before(original, _get_iterator)

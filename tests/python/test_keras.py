@@ -104,6 +104,18 @@ class Data:
     def workers(self):
         print("asked")
 
+class Curious(Data):
+    def __getattribute__(self, name):
+        print("asked of", name)
+        raise RuntimeError
+
+class Batches:
+    def __iter__(self):
+        raise KeyboardInterrupt
+
+class Int(int):
+    pass
+
 def iterate(kind, **fields):
     batches = JAXEpochIterator([1, 2])
     batches.data_adapter = type(kind, (), {})()
@@ -113,6 +125,14 @@ def iterate(kind, **fields):
 CallbackList().on_train_begin()
 iterate("PyDatasetAdapter", enqueuer=None, py_dataset=Data(1))
 iterate("PyDatasetAdapter", enqueuer=iterate, py_dataset=Data(8))
+iterate("PyDatasetAdapter", enqueuer=iterate, py_dataset=Curious(4))
+iterate("PyDatasetAdapter", enqueuer=iterate, py_dataset=Data(Int(8)))
+batches = JAXEpochIterator(Batches())
+batches.data_adapter = type("GeneratorDataAdapter", (), {})()
+try:
+    sum(batches._get_iterator())
+except KeyboardInterrupt:
+    print("interrupted")
 for kind in "TFDatasetAdapter", "ArrayDataAdapter", "TorchDataLoaderAdapter":
     iterate(kind)
 """}
@@ -187,9 +207,12 @@ class StandIn(unittest.TestCase):
 
     def test_who_makes_batches_ahead(self):
         for python, text in self.traces("adapters.py").items():
-            phases, _ = traced.phases_in(text)
-            self.assertEqual([(phase.label, phase.amount) for phase in phases if phase.name == "loader_start"],
-                             [("PyDatasetAdapter", 0), ("PyDatasetAdapter", 8), ("TFDatasetAdapter", 2**32 - 1), ("ArrayDataAdapter", 0)], python)
+            phases, is_open = traced.phases_in(text)
+            self.assertEqual(is_open, 0, python)
+            self.assertEqual([(phase.label, phase.amount, phase.outcome) for phase in phases if phase.name == "loader_start"],
+                             [("PyDatasetAdapter", 0, "done"), ("PyDatasetAdapter", 8, "done"), ("PyDatasetAdapter", 4, "done"),
+                              ("PyDatasetAdapter", 2**32 - 1, "done"), ("GeneratorDataAdapter", 0, "raised"), ("TFDatasetAdapter", 2**32 - 1, "done"),
+                              ("ArrayDataAdapter", 0, "done")], python)
 
     def test_what_is_open_ends_with_a_fit_that_fails(self):
         for python, text in self.traces("program.py").items():
