@@ -13,6 +13,7 @@
 #include "util/text/path.h"
 #include "conditions.h"
 #include "finding_stacks.h"
+#include "general.h"
 #include "read_again.h"
 #include "util/auto.h"
 #include "util/str.h"
@@ -236,8 +237,11 @@ static double computing_workers_needed(const struct pt_profile *profile, const s
     const double of_loader = pt_finding_number(finding, metrics, "training.workers.count");
     const double has =
         of_loader > 0 ? of_loader : floor(pt_finding_number(finding, metrics, "helpers.workers.at_once") / trainings);
-    const double data_s = pt_finding_number(finding, metrics, "training.data_s");
-    const double all_s = pt_finding_number(finding, metrics, "training.total_s");
+    const double trains_s = pt_finding_number(finding, metrics, "training.total_s");
+    const double waits_s = pt_finding_number(finding, metrics, "helpers.wait_s") / trainings;
+    /* Who only calls a model has no steps: then the stage. */
+    const double all_s = isnan(trains_s) ? pt_own_wall_s(profile, finding) : trains_s;
+    const double data_s = isnan(trains_s) ? waits_s : pt_finding_number(finding, metrics, "training.data_s");
     const double needed = all_s > data_s ? ceil(has * all_s / (all_s - data_s)) + 1 : NAN;
     return has > 0 ? fmax(fmin(needed, cpus), has + 1) : cpus; /* of one unknown the other */
 }

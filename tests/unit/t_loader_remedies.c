@@ -213,7 +213,7 @@ static void keras_has_options_by_its_data(void **state)
         double workers;
         const char *remedy;
     } cases[] = {
-        {"PyDatasetAdapter", "too_few_workers", 2, "PyDataset(workers=8)"},
+        {"PyDatasetAdapter", "too_few_workers", 2, "PyDataset(workers=5)"},
         {"PyDatasetAdapter", "slow_first_batches", 2, "longer epochs: more batches in each (its __len__)"},
         {"PyDatasetAdapter", "steps_wait_for_data", 2,
          "load ahead: more workers, a larger max_queue_size; make a sample cheaper"},

@@ -125,16 +125,16 @@ static void the_number_of_workers_is_that_of_one_loader(void **state)
 }
 
 /* Each rank has a loader of its own: of 32 CPUs as many for each of four, not 128 workers. One more than there are,
- * where the CPUs hardly suffice; and no more than keep up. */
+ * where the CPUs hardly suffice; and no more than keep up, also where a model is only called. */
 static void ranks_share_the_cpus(void **state)
 {
     static const struct {
         double cpus, trainings, workers, at_once, data_s;
         const char *advice;
-    } cases[] = {{32, 1, 2, 2, 9.5, "num_workers=32,"},   {32, 4, 2, 8, 9.5, "num_workers=8,"},
-                 {8, 3, 2, 6, 9.5, "num_workers=3,"},     {32, NAN, 2, 2, 9.5, "num_workers=32,"},
-                 {32, NAN, 2, 2, NAN, "num_workers=32,"}, {96, 1, 4, 4, 3, "num_workers=7,"},
-                 {96, 1, NAN, 4, 3, "num_workers=7,"},    {6, 1, 4, 4, 3, "num_workers=6,"}};
+    } cases[] = {{32, 1, 2, 2, 9.5, "num_workers=32,"},  {32, 4, 2, 8, 9.5, "num_workers=8,"},
+                 {8, 3, 2, 6, 9.5, "num_workers=3,"},    {32, NAN, 2, 2, 9.5, "num_workers=32,"},
+                 {32, NAN, 2, 2, NAN, "num_workers=5,"}, {96, 1, 4, 4, 3, "num_workers=7,"},
+                 {96, 1, NAN, 4, 3, "num_workers=7,"},   {6, 1, 4, 4, 3, "num_workers=6,"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct judged_stage *w = judged_new(10);
@@ -334,10 +334,10 @@ static void trainers_have_other_names_for_options(void **state)
         {"Trainer.train", "/app/trainer.py", "slow_first_batches",
          "keep the workers between epochs: DataLoader(persistent_workers=True)"},
         {"Trainer.train", "/lib/transformers/trainer.py", "too_few_workers",
-         "TrainingArguments(dataloader_num_workers=8, dataloader_persistent_workers=True (transformers 4.36+)); "
+         "TrainingArguments(dataloader_num_workers=5, dataloader_persistent_workers=True (transformers 4.36+)); "
          "each keeps batches in /dev/shm (docker --shm-size)"},
         {"BaseTrainer._do_train", "/lib/ultralytics/engine/trainer.py", "too_few_workers",
-         "model.train(workers=8); each keeps batches in /dev/shm (docker --shm-size)"},
+         "model.train(workers=5); each keeps batches in /dev/shm (docker --shm-size)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
