@@ -203,6 +203,20 @@ static bool is_data_set(const struct pt_profile *profile, const struct pt_findin
     return name.type == PT_VALUE_TEXT && is_any(name.text, patterns);
 }
 
+/* Whose samples another file makes: a class of the program that has the name of PyTorch's. Before Python 3.11 no
+ * function has its class in its name. */
+static bool is_class_of_program(const struct pt_profile *profile, pt_i64 stage, const struct method *method)
+{
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        const struct pt_stack *stack = &profile->stacks.items[i];
+        for (pt_u32 j = 0; (pt_i64)stack->stage == stage && j < stack->n; j++)
+            if (stack->frames[j].flags & PT_FRAME_OF_PYTHON && !is_python_in(&stack->frames[j], method->file) &&
+                pt_python_is_part_of(stack->frames[j].function, method->name))
+                return true;
+    }
+    return false;
+}
+
 static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profile, const struct pt_finding *finding,
                  double *ret_share)
 {
@@ -221,6 +235,7 @@ static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profil
         return pt_read_again_in(profile, finding->stage, finding->place.file, finding->place.function).path;
     case PT_SEEN_DATA_SET:
         return is_data_set(profile, finding, remedy->patterns) &&
+               !is_class_of_program(profile, finding->stage, method_of("TensorDataset.__getitem__")) &&
                share_of_stacks(profile, finding, finding->place_kind, "default_collate") > 0;
     case PT_SEEN_MOSTLY:
         break;
