@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -95,33 +96,79 @@ static void expect(const struct pt_profile *profile, const char *name, double va
         fail_msg("%s is %g, not %g", name, is, value);
 }
 
-static void a_loader_is_seen_without_operations(void **state)
-{
-    (void)state;
-    struct pt_error err = {0};
+struct analyzed {
+    struct pt_session *session;
     struct pt_run_info *run;
-    FILE *in = fmemopen(story, strlen(story), "r");
+    struct pt_profile profile;
+};
+
+static void analyze(struct analyzed *run, char *text)
+{
+    struct pt_error err = {0};
+    char directory[] = "run.XXXXXX"; /* of each its own */
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(chdir(directory), 0);
+    FILE *in = fmemopen(text, strlen(text), "r");
     if (pt_session_read_text(in, "story", ".", &err) < 0)
         fail_msg("%s", err.text);
     fclose(in);
     write_text("run.json", launcher);
-    assert_int_equal(pt_run_info_read(".", &run, &err), 0);
-    struct pt_session *session = pt_session_open(".", &err);
-    assert_non_null(session);
-    write_profile(session->processes[0]->start_monotonic_ns);
-    struct pt_profile profile = {.session = session, .run = run};
-    assert_int_equal(pt_analyze(&profile, &err), 0);
-    expect(&profile, "load.in_main.decode_s", 0.3);
-    expect(&profile, "load.in_main.python_s", 0.1); /* not the loop itself */
-    expect(&profile, "load.in_main.cost_s", 0.4);
-    expect(&profile, "load.in_main.percent", 20); /* of all 2 s */
-    pt_profile_free(&profile);
-    pt_session_close(session);
-    pt_run_info_free(run);
+    assert_int_equal(pt_run_info_read(".", &run->run, &err), 0);
+    run->session = pt_session_open(".", &err);
+    assert_non_null(run->session);
+    write_profile(run->session->processes[0]->start_monotonic_ns);
+    run->profile = (struct pt_profile){.session = run->session, .run = run->run};
+    assert_int_equal(pt_analyze(&run->profile, &err), 0);
+}
+
+static void free_analyzed(struct analyzed *run)
+{
+    pt_profile_free(&run->profile);
+    pt_session_close(run->session);
+    pt_run_info_free(run->run);
+    assert_int_equal(chdir(".."), 0);
+}
+
+static void a_loader_is_seen_without_operations(void **state)
+{
+    struct analyzed run;
+    (void)state;
+    analyze(&run, story);
+    expect(&run.profile, "load.in_main.decode_s", 0.3);
+    expect(&run.profile, "load.in_main.python_s", 0.1); /* not the loop itself */
+    expect(&run.profile, "load.in_main.cost_s", 0.4);
+    expect(&run.profile, "load.in_main.percent", 20); /* of all 2 s */
+    free_analyzed(&run);
+}
+
+/* A PyDataset(workers=8), or tf.data, which tells none: its threads read while the training goes on. */
+static void what_threads_read_ahead_is_not_loaded_in_main(void **state)
+{
+    static const char *const workers[] = {"0", "8", "4294967295"};
+    (void)state;
+    for (size_t i = 0; i < sizeof workers / sizeof *workers; i++) {
+        char text[4096];
+        struct analyzed run;
+        snprintf(text, sizeof text,
+                 "%sthread 100/101 slot=1 life=1 start=0.000000000\n"
+                 "1.000000000 100/100 phase_begin phase=loader_start object=0x10 name=\"Data\"\n"
+                 "1.000000000 100/100 phase_end outcome=done amount=%s object=0x20\n"
+                 "1.100000000 +0.250000000 100/101 io_read fd=3 result=4096 path=\"/data/1\" requested_bytes=4096\n"
+                 "1.350000000 +0.250000000 100/101 io_read fd=3 result=4096 path=\"/data/2\" requested_bytes=4096\n"
+                 "1.600000000 100/100 phase_begin phase=data_wait object=0x20\n"
+                 "1.610000000 100/100 phase_end outcome=done amount=4 object=0x0\n"
+                 "1.610000000 100/100 phase_begin phase=backward object=0x0\n"
+                 "1.700000000 100/100 phase_end outcome=done amount=0 object=0x0\n",
+                 story, workers[i]);
+        analyze(&run, text);
+        expect(&run.profile, "load.in_main.cost_s", i ? 0.4 : 0.9);
+        free_analyzed(&run);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_loader_is_seen_without_operations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_loader_is_seen_without_operations),
+                                       cmocka_unit_test(what_threads_read_ahead_is_not_loaded_in_main)};
     return cmocka_run_group_tests(tests, enter_directory, leave_directory);
 }

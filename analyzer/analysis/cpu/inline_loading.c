@@ -274,6 +274,12 @@ static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu
     return share;
 }
 
+/* Workers that are no processes are threads: what they read the training does not wait for. */
+static bool is_read_by_threads(const struct pt_metrics *metrics, struct pt_scope scope)
+{
+    return pt_value_number(pt_metrics_get(metrics, scope, "training.loads_ahead_percent")) > 0;
+}
+
 /* Of files that are read: what a program is made of does not count, nor does what it only writes, as checkpoints. */
 static double files_s(const struct pt_metrics *metrics, pt_u32 stage)
 {
@@ -350,7 +356,7 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     if (!main_thread || !is_training || share.all <= 0 || wall_s <= 0)
         return;
     const double sample_s = view->sample_s[main_thread];
-    const double read_s = files_s(metrics, stage);
+    const double read_s = is_read_by_threads(metrics, scope) ? 0 : files_s(metrics, stage);
     const double decode_s = decoded(&share, read_s / wall_s) * sample_s;
     const double preparing_s =
         fmax(fmax(0, share.python - PYTHON_OF_DISPATCH * share.framework), share.fetch) * sample_s;

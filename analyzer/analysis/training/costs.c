@@ -92,7 +92,7 @@ static bool all_keep_workers(const struct pt_session *session, const struct pt_w
 struct sums {
     pt_u64 updates, skipped, batches, batches_of_one;
     pt_u32 workers;
-    bool are_workers_unknown;
+    bool are_workers_unknown, tell_no_workers;
     const char *data; /* of the last that trained */
     pt_i64 train_ns, validation_ns, by_mode_ns, late_ns, ends_ns, checkpoints_in_passes_ns;
     double waits_s;
@@ -173,6 +173,7 @@ static void add(struct sums *sums, const struct pt_loop_results *loop, const str
     sums->batches_of_one += loop->batches_of_one;
     sums->workers = loop->workers > sums->workers ? loop->workers : sums->workers;
     sums->are_workers_unknown |= loop->are_workers_unknown;
+    sums->tell_no_workers |= loop->tell_no_workers;
     sums->data = loop->data ? loop->data : sums->data;
     sums->train_ns += loop->train_ns;
     sums->validation_ns += loop->pass_ns[PT_PASS_VALIDATION];
@@ -205,6 +206,8 @@ static void set_shares(struct pt_metrics *metrics, struct pt_scope scope, const 
         sums->are_workers_unknown && !sums->workers
             ? pt_unknown("a loader was started before the window, or that it was is lost, or it tells none (tf.data)")
             : pt_integer(sums->workers));
+    pt_metrics_set(metrics, scope, "training.loads_ahead_percent",
+                   pt_real(sums->workers || sums->tell_no_workers ? 100 : 0));
     pt_metrics_set(metrics, scope, "training.data_set",
                    sums->data ? pt_text(pt_metrics_text(metrics, sums->data)) : pt_unknown("no loader named it"));
 }

@@ -53,6 +53,7 @@ struct pt_loop_results {
     pt_u64 exhausted;          /* epochs that ended so */
     pt_u32 workers;            /* of the loader of an epoch, at most */
     bool are_workers_unknown;  /* of one of these loaders, for either reason */
+    bool tell_no_workers;      /* one of them */
     pt_u64 batches_of_workers; /* delivered in any pass, by a loader with workers */
     const char *data;          /* of the last epoch; NULL = unknown */
     bool has_forward;

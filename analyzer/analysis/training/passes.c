@@ -138,6 +138,7 @@ static void count_epoch(struct pt_passes *passes, struct pt_open_pass *open)
     results->exhausted += open->pass.is_exhausted;
     results->workers = open->pass.workers > results->workers ? open->pass.workers : results->workers;
     results->are_workers_unknown |= open->pass.are_workers_unknown || open->pass.tells_no_workers;
+    results->tell_no_workers |= open->pass.tells_no_workers;
     results->data = open->pass.name;
     pt_vec_push(&passes->first_batches, open->pass.start_cost_ns + open->pass.first_wait_ns);
     if (!open->pass.workers)
