@@ -181,6 +181,7 @@ int pt_comparison_add(struct pt_comparison *comparison, const char *name, const 
         add_stage(row.values, stage);
         row.values[PT_DIMENSION_time] = pt_member_number(stage, "duration_s");
     }
+    row.was_cut |= pt_member_number(cJSON_GetObjectItemCaseSensitive(document, "trace_quality"), "missing_files") > 0;
     row.values[PT_DIMENSION_cpu] = cpu_of(document, only);
     if (only && !stages)
         return pt_fail_code(err, 2, "%s has no stage %s", name, only);

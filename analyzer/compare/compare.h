@@ -36,9 +36,9 @@ struct pt_compared {
     const char *name; /* hostile */
     double values[PT_DIMENSION__MOST];
     const cJSON *document; /* of the whole run; NULL = the row is of one stage */
-    bool was_cut;          /* a stage of it did not end well: it is neither short nor cheap */
-    bool is_part;          /* it left out what another run did: it is neither, too */
-    bool is_on_front;      /* no other run has both more quality and less cost */
+    bool was_cut;     /* a stage of it did not end well, or trace files are missing: it is neither short nor cheap */
+    bool is_part;     /* it left out what another run did: it is neither, too */
+    bool is_on_front; /* no other run has both more quality and less cost */
 };
 
 struct pt_comparison {

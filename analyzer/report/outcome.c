@@ -144,13 +144,13 @@ static bool is_open_beginning(const struct pt_process *process)
     return process->is_beginning && process->state == PT_PROCESS_LIVE && process->wait_status < 0;
 }
 
-/* Nobody saw it fail: it only went on out of sight. */
+/* Nobody saw it fail: it only went on out of sight. A launcher that notes no end was killed, with its command. */
 static bool became_unknown(const struct pt_profile *profile, pt_u32 stage)
 {
     const struct pt_run_stage *run = pt_profile_run_of(profile, stage);
     const struct pt_process *root = root_of(profile, stage);
     return !(run && (run->exit || run->status)) && root &&
-           ((root->state == PT_PROCESS_EXECED && root->next_status < 0) || is_open_beginning(root));
+           ((root->state == PT_PROCESS_EXECED && root->next_status < 0) || (!run && is_open_beginning(root)));
 }
 
 const char *pt_report_stage_status(const struct pt_profile *profile, pt_u32 stage, struct pt_arena *arena)

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -569,6 +570,26 @@ class Undecided(Case):
         self.assertIn(words, [process.get("exit_reason") for process in report["processes"]])
         self.assertEqual((report["stages"][0]["status"], report["stages"][0]["reason"]), ("ok", words))
         self.assertNotIn("killed", json.dumps(report["stages"][0]))
+        compared = json.loads(self.proftrace("compare", run, self.usual[0], "--format", "json"))["stages"][0]["runs"]
+        self.assertEqual([row["wall_s"] is None for row in compared], [True, False])
+
+    def test_a_killed_run_of_which_the_beginning_alone_is_here(self):
+        """Its launcher was killed with it, and noted no end: the run was "ok"."""
+        program = "import sys\nfor i in range(3000): open('/etc/hostname').close()\nprint(flush=True); sys.stdin.read()"
+        run = self.folder / "killed"
+        with subprocess.Popen([PROFTRACE, "run", "--no-report", "-o", run, "--", sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, cwd=self.folder, env=environment(), start_new_session=True) as launcher:
+            launcher.stdout.readline()
+            os.killpg(launcher.pid, signal.SIGKILL)
+            launcher.wait(60)
+        for file in run.glob("*.ptr"):
+            file.unlink()
+        def status():
+            return json.loads(self.proftrace("report", run, "--format", "json"))["stages"][0]["status"]
+        until = time.monotonic() + 60
+        while status() == "running" and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertEqual(status(), "failed")
 
     def test_a_run_that_goes_on(self):
         self.with_baseline(*self.usual)
