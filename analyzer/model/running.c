@@ -179,7 +179,6 @@ static bool sees_all(void)
 static void find_out_of_sight(struct pt_session *session)
 {
     struct here here = {.monotonic_ns = pt_monotonic_ns(), .realtime_ns = pt_clock_ns(CLOCK_REALTIME)};
-    pt_u32 n = 0;
     pt_small_file_word(here.boot_id, sizeof here.boot_id, "/proc/sys/kernel/random/boot_id");
     if (gethostname(here.host, sizeof here.host - 1) < 0)
         here.host[0] = 0;
@@ -188,9 +187,18 @@ static void find_out_of_sight(struct pt_session *session)
         struct pt_process *process = session->processes[i];
         process->is_out_of_sight =
             process->state == PT_PROCESS_LIVE && !process->is_running && is_out_of_sight(&here, process);
-        n += process->is_out_of_sight;
     }
     free(here.nested.items);
+}
+
+void pt_session_note_out_of_sight(struct pt_session *session)
+{
+    pt_u32 n = 0;
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        struct pt_process *process = session->processes[i];
+        process->is_out_of_sight &= process->wait_status < 0 && process->gone_ns == PT_NEVER_NS;
+        n += process->is_out_of_sight;
+    }
     if (!n)
         return;
     PT_AUTO(pt_freep)

@@ -13,6 +13,7 @@
 #include "proftrace/format.h"
 #include "cpu_file/format.h"
 #include "model/notes.h"
+#include "model/running.h"
 #include "source/refusals.h"
 #include "source/run_dir.h"
 #include "util/auto.h"
@@ -79,6 +80,19 @@ static void free_empty(struct pt_session *session)
     free(session);
 }
 
+/* What the launcher knows with what the processes noted. */
+static void join(struct pt_run *run, bool is_info_broken)
+{
+    struct pt_session *session = run->session;
+    if (run->info)
+        pt_run_find_ends(run->info, session);
+    else
+        session->why_no_run = why_no_run(session->path, is_info_broken);
+    pt_session_note_out_of_sight(session);
+    if (run->info)
+        find_missing_page(session);
+}
+
 int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err)
 {
     run->session = pt_session_open(path, err);
@@ -94,14 +108,10 @@ int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err)
     }
     if (run->info)
         pt_run_find_running(run->info);
-    if (run->session && run->info)
-        pt_run_find_ends(run->info, run->session);
-    if (run->session && !run->info)
-        run->session->why_no_run = why_no_run(run->session->path, broken.text[0]);
-    if (run->session && run->info)
-        find_missing_page(run->session);
-    if (run->session)
+    if (run->session) {
+        join(run, broken.text[0]);
         return 0;
+    }
     if (!run->info || pt_session_is_unreadable(path))
         return -1;
     run->empty = empty_session(directory);

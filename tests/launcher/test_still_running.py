@@ -98,20 +98,33 @@ class StillRunning(LauncherCase):
             return report["stages"][0]["status"] == "failed" and "may go on" not in json.dumps(report)
         self.wait_for(has_failed)
 
-    def test_on_another_machine_without_a_launcher(self):
+    def as_of_another_machine(self, run):
         with open("/proc/sys/kernel/random/boot_id", "rb") as file:
             boot_id = file.read(36)
-        process = subprocess.Popen(["/bin/sh", "-c", "read line"], cwd=self.folder, env=clean_environment(LD_PRELOAD=LIBRARY), stdin=subprocess.PIPE)
-        self.addCleanup(self.end, process)
-        self.wait_for(lambda: self.proftrace("info").returncode == 0)
-        shutil.copytree(os.path.realpath(os.path.join(self.folder, "proftrace.data", "latest")), os.path.join(self.folder, "run"))
+        shutil.copytree(run, os.path.join(self.folder, "run"))
         for name in os.listdir(os.path.join(self.folder, "run")):
             with open(os.path.join(self.folder, "run", name), "r+b") as file:
                 content = file.read()
                 file.seek(0)
                 file.write(content.replace(boot_id, b"x" * len(boot_id)))
+
+    def test_on_another_machine_without_a_launcher(self):
+        process = subprocess.Popen(["/bin/sh", "-c", "read line"], cwd=self.folder, env=clean_environment(LD_PRELOAD=LIBRARY), stdin=subprocess.PIPE)
+        self.addCleanup(self.end, process)
+        self.wait_for(lambda: self.proftrace("info").returncode == 0)
+        self.as_of_another_machine(os.path.realpath(os.path.join(self.folder, "proftrace.data", "latest")))
         stage = json.loads(self.proftrace("report", "run", "--format", "json").stdout)["stages"][0]
         self.assertEqual((stage["status"], stage["reason"][:45]), ("running", "it may go on in a container or on another mac"))
+
+    def test_one_that_was_killed_on_another_machine(self):
+        """Its parent saw the end: it "may go on" all the same."""
+        program = "sleep 100 & sleep 0.3; kill -9 $!; wait; read line"
+        process = subprocess.Popen(["/bin/sh", "-c", program], cwd=self.folder, env=clean_environment(LD_PRELOAD=LIBRARY), stdin=subprocess.PIPE)
+        process.communicate(b"\n", timeout=60)
+        self.as_of_another_machine(os.path.realpath(os.path.join(self.folder, "proftrace.data", "latest")))
+        report = json.loads(self.proftrace("report", "run", "--format", "json").stdout)
+        self.assertIn("signal 9", json.dumps([one["exit"] for one in report["processes"]]))
+        self.assertNotIn("may go on", json.dumps(report))
 
     def test_cpu_time_before_its_launcher_noted_any(self):
         """Of a stage that still runs, and of one whose launcher was killed, it is what the program noted."""

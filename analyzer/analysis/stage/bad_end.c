@@ -24,8 +24,8 @@ static bool has_failed(const struct pt_profile *profile, pt_u32 stage)
     const struct pt_process *last = root ? pt_process_last_image(profile->session, root) : NULL;
     if (last && last->state == PT_PROCESS_EXECED)
         return last->next_status > 0;
-    return last && !last->is_running && !last->is_out_of_sight && !last->is_beginning &&
-           (last->state != PT_PROCESS_EXITED || last->exit_status);
+    const bool is_open = last && last->wait_status < 0 && (last->is_out_of_sight || last->is_beginning);
+    return last && !last->is_running && !is_open && (last->state != PT_PROCESS_EXITED || last->exit_status);
 }
 
 bool pt_process_ended_badly(const struct pt_profile *profile, const struct pt_process *process)
