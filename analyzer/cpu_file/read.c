@@ -404,11 +404,12 @@ static void hand_over(struct reader *r)
     free(r->payload);
 }
 
-/* NULL and errno when it cannot be read; a link, a FIFO or a device is EINVAL or ELOOP. */
+/* NULL and errno when it cannot be read; a FIFO or a device is EINVAL. Runs of links, as DVC and git-annex make
+ * them, have this one, too. */
 static FILE *open_profile(const char *path, pt_u64 *ret_bytes)
 {
     struct stat status;
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 || fstat(fd, &status) < 0)
         return NULL;
     errno = EINVAL;

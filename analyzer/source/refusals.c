@@ -26,11 +26,12 @@ static void put_all(const struct pt_session_page *page, struct pt_str *out)
                           page->refused[i] == 1 ? "process was" : "processes were", why[i]);
 }
 
-/* How many bytes it has, of which `ret_page` is set when it is whole; -1 = there is none. */
+/* How many bytes it has, of which `ret_page` is set when it is whole; -1 = there is none. It may be a link: DVC,
+ * git-annex and Nix make runs of them. */
 static long read_page(const char *run, struct pt_session_page *ret_page)
 {
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_SESSION_FILE, run);
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
     *ret_page = (struct pt_session_page){0};
     if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))

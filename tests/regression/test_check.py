@@ -526,6 +526,14 @@ class Undecided(Case):
                        check=True, capture_output=True, timeout=100, env=environment())
         quality = json.loads(self.proftrace("report", made, "--format", "json"))["trace_quality"]
         self.assertFalse({"cut_files", "damaged_files", "missing_files"} & set(quality))
+        # DVC, git-annex and Nix make runs of links.
+        links = self.folder / "links"
+        links.mkdir()
+        for file in made.iterdir():
+            (links / file.name).symlink_to(file)
+        linked, straight = (json.loads(self.proftrace("report", run, "--format", "json")) for run in (links, made))
+        self.assertEqual(linked["trace_quality"], quality)
+        self.assertEqual(linked["stages"][0]["time"], straight["stages"][0]["time"])
         # A process that got a file of its own between the list of files and the reading of the shared one is in both.
         renamed = self.folder / "renamed"
         shutil.copytree(made, renamed)
