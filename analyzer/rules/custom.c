@@ -162,6 +162,8 @@ static const struct pt_run_untraced *untraced_of(const struct pt_profile *profil
     return NULL;
 }
 
+static const char in_missing_files[] = "trace files are missing: its processes may be in them";
+
 static const char *why_no_process(const struct pt_profile *profile, pt_i64 stage,
                                   const struct pt_run_untraced *untraced)
 {
@@ -173,6 +175,8 @@ static const char *why_no_process(const struct pt_profile *profile, pt_i64 stage
         return untraced->reason;
     if (!session->n_processes && session->n_notes) /* what is not here; those that had no room, by reason */
         return session->notes[0];
+    if (session->quality.missing_files)
+        return in_missing_files;
     return "no process wrote a trace: PROFTRACE_DISABLE set, the directory not writable, or the program ended before "
            "the library was loaded";
 }
@@ -289,6 +293,20 @@ static void tell_unseen_heap(struct pt_finding *finding, const struct pt_process
     pt_finding_add_evidence(finding, "rss_max_bytes", pt_integer(process->max_rss_bytes));
 }
 
+static void tell_no_process(const struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
+{
+    const struct pt_run_untraced *untraced = untraced_of(profile, stage);
+    const char *why = why_no_process(profile, stage, untraced);
+    pt_finding_add_evidence(finding, "reason", pt_text(why));
+    const bool is_noted = profile->session->n_notes && why == profile->session->notes[0];
+    if ((is_noted || why == in_missing_files) && profile->session->quality.missing_files) {
+        finding->title = "Trace files are missing: what it did is not here";
+        finding->remedy = finding->advice = "copy the whole folder of the run, and unpack its *.ptr and *.pts";
+    }
+    if (untraced)
+        pt_finding_add_evidence(finding, "program", pt_text(untraced->path));
+}
+
 bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     finding->always_shown = true;
@@ -297,15 +315,7 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
     if ((stage < 0 || !profile->stages.items[stage].root) && was_traced_before_window(profile, stage))
         return false;
     if (stage < 0 || !profile->stages.items[stage].root) {
-        const struct pt_run_untraced *untraced = untraced_of(profile, stage);
-        const char *why = why_no_process(profile, stage, untraced);
-        pt_finding_add_evidence(finding, "reason", pt_text(why));
-        if (profile->session->n_notes && why == profile->session->notes[0] && profile->session->quality.missing_files) {
-            finding->title = "Trace files are missing: what it did is not here";
-            finding->remedy = finding->advice = "copy the whole folder of the run, and unpack its *.ptr and *.pts";
-        }
-        if (untraced)
-            pt_finding_add_evidence(finding, "program", pt_text(untraced->path));
+        tell_no_process(profile, stage, finding);
         return true;
     }
     struct pt_metrics *metrics = &profile->metrics;

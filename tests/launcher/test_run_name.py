@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import unittest
 
 from launcher_case import PROFTRACE, LauncherCase, clean_environment
@@ -85,6 +86,9 @@ class RunName(LauncherCase):
             self.assertIn(words, quality["notes"][0])
             self.assertIn(b"Trace files are missing: what it did is not here", self.proftrace("report", "run").stdout)
             self.assertEqual([finding["evidence"]["reason"] for finding in json.loads(report.stdout)["findings"]], [quality["notes"][0]])
+            info = self.proftrace("info", "run").stdout
+            self.assertIn(b"copy the whole folder of the run", b" ".join(info.split()))
+            self.assertNotIn(b"doctor", info)
             record = (run / "run.json").read_bytes()
             (run / "run.json").unlink()
             for reader, *more in READERS:
@@ -92,6 +96,18 @@ class RunName(LauncherCase):
                 self.assertEqual(done.returncode, 3)
                 self.assertIn(words.encode(), done.stderr)
             (run / "run.json").write_bytes(record)
+
+    def test_where_the_file_of_small_processes_is_gone(self):
+        """A stage without any other sent people to PROFTRACE_DISABLE."""
+        config = {"profile": {"stages": [{"stage": "small", "cmd": ["true"]}, {"stage": "large", "cmd": [sys.executable, "-c", "for i in range(3000): open('/etc/hostname').close()"]}]}}
+        pathlib.Path(self.folder, "config.json").write_text(json.dumps(config), encoding="utf-8")
+        self.assertEqual(self.proftrace("pipeline", "--config", "config.json").returncode, 0)
+        run = pathlib.Path(self.folder, "proftrace.data/latest").resolve()
+        for file in run.glob("*.pts"):
+            file.unlink()
+        findings = [one for one in json.loads(self.proftrace("report", run, "--format", "json").stdout)["findings"] if one["rule"] == "nothing_captured"]
+        self.assertEqual([(one["stage"], one["title"], one["evidence"]["reason"]) for one in findings],
+                         [("small", "Trace files are missing: what it did is not here", "trace files are missing: its processes may be in them")])
 
     def test_a_folder_of_runs_without_a_link(self):
         """`aws s3 sync`, zip and git leave `latest` out."""
