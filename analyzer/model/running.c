@@ -7,6 +7,7 @@
 #include "running.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static bool is_recent(pt_u64 now_ns, pt_u64 then_ns)
 
 /* A process of a namespace within ours, which containers have. */
 struct nested {
-    pt_u32 pid, inner_pid;
+    pt_u32 pid, inner_pid, uid;
 };
 
 struct here {
@@ -104,16 +105,21 @@ struct here {
 /* "NSpid:  4711  12": from the outermost namespace that is seen to its own. */
 static void add_nested(struct here *here, pt_u32 pid)
 {
-    static const char key[] = "\nNSpid:";
+    static const char key[] = "\nNSpid:", owner_key[] = "\nUid:";
     char text[4096];
     if (pt_small_file_peek(text, sizeof text, "/proc/%u/status", pid) <= 0)
         return;
+    const char *owner = strstr(text, owner_key);
     char *end = strstr(text, key);
     pt_u32 inner_pid = 0, n = 0;
     for (end = end ? end + sizeof key - 1 : text; *end == '\t'; n++)
         inner_pid = (pt_u32)strtoul(end + 1, &end, 10);
     if (n > 1)
-        pt_vec_push(&here->nested, ((struct nested){pid, inner_pid}));
+        pt_vec_push(&here->nested, ((struct nested){
+                                       .pid = pid,
+                                       .inner_pid = inner_pid,
+                                       .uid = owner ? (pt_u32)strtoul(owner + sizeof owner_key - 1, NULL, 10) : 0,
+                                   }));
 }
 
 static void look_around(struct here *here)
@@ -128,28 +134,36 @@ static void look_around(struct here *here)
     here->has_looked = true;
 }
 
-/* By its inode: a container has other paths. Nobody but its user may ask; then it may. */
-static bool may_have_mapped(pt_u32 pid, const struct pt_trace_file *file)
+/* By its inode: a container has other paths. -1 = nobody but its user may ask. */
+static int has_inode_mapped(pt_u32 pid, const struct pt_trace_file *file)
 {
     char name[32], line[512];
-    snprintf(name, sizeof name, "/proc/%u/maps", pid);
+    snprintf(name, sizeof name, "/proc/%u/maps", pt_living_thread(pid));
     PT_AUTO(pt_fclosep) FILE *maps = fopen(name, "re");
-    while (maps && fgets(line, sizeof line, maps)) {
+    if (!maps)
+        return errno == EACCES ? -1 : 0;
+    while (fgets(line, sizeof line, maps)) {
         unsigned long long from, inode;
         if (sscanf(line, "%*x-%*x %*4s %llx %*x:%*x %llu", &from, &inode) == 2 && inode == file->inode &&
             from == file->base)
-            return true;
+            return 1;
     }
-    return !maps;
+    return 0;
 }
 
-static bool may_be_nested(struct here *here, const struct pt_process *process)
+/* In a namespace within ours; or it has our pids, and the run has another path there. Whoever may not be asked is it
+ * only where the file is the same user's. */
+static bool may_be_inside(struct here *here, const struct pt_process *process)
 {
+    if (has_inode_mapped(process->pid, process->file) > 0)
+        return true;
     look_around(here);
-    for (size_t i = 0; i < here->nested.n; i++)
-        if (here->nested.items[i].inner_pid == process->pid &&
-            may_have_mapped(here->nested.items[i].pid, process->file))
+    for (size_t i = 0; i < here->nested.n; i++) {
+        const struct nested *nested = &here->nested.items[i];
+        const int mapped = nested->inner_pid == process->pid ? has_inode_mapped(nested->pid, process->file) : 0;
+        if (mapped > 0 || (mapped < 0 && nested->uid == process->file->uid))
             return true;
+    }
     return false;
 }
 
@@ -165,7 +179,7 @@ static bool is_out_of_sight(struct here *here, const struct pt_process *process)
     if (!is_recent(here->monotonic_ns, process->start_monotonic_ns + alive_ns - (pt_u64)process->start_ns))
         return false;
     return (!here->sees_all && *process->host && strcmp(process->host, here->host) != 0) ||
-           may_be_nested(here, process);
+           may_be_inside(here, process);
 }
 
 /* The first namespace of the machine shows all, unless /proc hides those of others. */

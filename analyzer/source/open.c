@@ -123,6 +123,7 @@ static int load(struct pt_trace_file *file, struct pt_error *err)
     }
     file->device = status.st_dev;
     file->inode = status.st_ino;
+    file->uid = status.st_uid;
     if (check_header(file, err) < 0)
         return -1;
     /* Once more: a live process may have made it longer before its header was read. */

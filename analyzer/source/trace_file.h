@@ -52,6 +52,7 @@ struct pt_trace_file {
     int fd;           /* -1 where descriptors are scarce: it shares one with others, see pt_trace_file_share */
     dev_t device;
     ino_t inode;
+    uid_t uid;   /* whose it is */
     pt_u64 base; /* where it begins in what path names: a head in the file of small processes; else 0 */
     pt_u64 bytes;
     struct pt_file_header *header; /* without its reserved end */

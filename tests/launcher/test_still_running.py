@@ -98,6 +98,76 @@ class StillRunning(LauncherCase):
             return report["stages"][0]["status"] == "failed" and "may go on" not in json.dumps(report)
         self.wait_for(has_failed)
 
+    def test_what_no_longer_runs_in_a_container(self):
+        """To another user than root each container had it mapped, perhaps: what was killed ran on."""
+        inside = ("unshare", "-rpf", "--kill-child", "--mount-proc")
+        if os.geteuid() or subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("needs root and namespaces")
+        environment = clean_environment(PROFTRACE_DIR=os.path.join(self.folder, "proftrace.data"))
+        process = subprocess.Popen([*inside, "env", f"LD_PRELOAD={LIBRARY}", "sh", "-c", "echo ready; read line"],
+                                   cwd=self.folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.stdin.close)
+        with process.stdout:
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            process.kill()
+            process.stdout.read()
+        process.wait(60)
+        other = subprocess.Popen([*inside, "sleep", "100"])
+        self.addCleanup(self.end, other)
+        os.rename(os.path.realpath(os.path.join(self.folder, "proftrace.data", "latest")), os.path.join(self.folder, "run"))
+        subprocess.run(["chown", "-R", "65534:65534", self.folder], check=True)
+        try:
+            seen = subprocess.run([PROFTRACE, "report", "run", "--format", "json"], cwd=self.folder, env=clean_environment(), capture_output=True, check=False, user=65534)
+        except PermissionError:
+            self.skipTest("others may not start the program")
+        self.assertEqual(json.loads(seen.stdout)["stages"][0]["status"], "failed", seen.stderr)
+        self.assertNotIn(b"may go on", seen.stdout)
+
+    def under_another_path(self, *command):
+        """Its pids are ours, as in Apptainer."""
+        os.mkdir(os.path.join(self.folder, "run"), 0o700)
+        os.mkdir(os.path.join(self.folder, "inside"))
+        script = 'mount --bind run inside && exec env "$@"'
+        if subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", "true"], cwd=self.folder, capture_output=True, check=False).returncode:
+            self.skipTest("no namespaces here")
+        process = subprocess.Popen(["unshare", "-rm", "sh", "-c", script, "sh", f"LD_PRELOAD={LIBRARY}", f"PROFTRACE_SESSION={self.folder}/inside", *command],
+                                   cwd=self.folder, env=clean_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(self.end, process)
+        self.addCleanup(process.stdout.close)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        def status():
+            return json.loads(self.proftrace("report", "run", "--format", "json").stdout)["stages"][0]["status"]
+        self.assertEqual(status(), "running")
+        process.kill()
+        process.wait(60)
+        self.wait_for(lambda: status() == "failed")
+
+    def test_under_another_path(self):
+        """It "failed" while it ran."""
+        self.under_another_path(sys.executable, "-c", "for _ in range(1000): open('/dev/null').close()\nprint('ready', flush=True)\nimport sys; sys.stdin.read()")
+
+    def test_under_another_path_with_a_main_thread_that_has_ended(self):
+        self.under_another_path(self.compile("""
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *work(void *main_thread)
+{
+    char byte;
+    pthread_join(*(pthread_t *)main_thread, NULL);
+    puts("ready");
+    fflush(stdout);
+    return read(0, &byte, 1) < 0 ? main_thread : NULL;
+}
+int main(void)
+{
+    static pthread_t self, other;
+    self = pthread_self();
+    pthread_create(&other, NULL, work, &self);
+    pthread_exit(NULL);
+}
+""", "-pthread"))
+
     def as_of_another_machine(self, run):
         with open("/proc/sys/kernel/random/boot_id", "rb") as file:
             boot_id = file.read(36)
