@@ -265,6 +265,7 @@ static int write_session_page(struct pt_session_dir *dir, struct pt_error *err)
         return pt_fail(err, "cannot make %s/" PT_SESSION_FILE ": %s", dir->shown, strerror(errno));
     struct pt_session_page page = {
         .format_version = PT_FORMAT_VERSION,
+        .made_by_launcher = 1,
         .budget_bytes = dir->budget_bytes,
         .start_realtime_ns = dir->start_realtime_ns,
         .start_monotonic_ns = dir->start_monotonic_ns,

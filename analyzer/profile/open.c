@@ -5,13 +5,13 @@
  */
 #include "open.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "proftrace/format.h"
-#include "cpu_file/format.h"
 #include "model/notes.h"
 #include "model/running.h"
 #include "source/refusals.h"
@@ -57,15 +57,27 @@ static void find_missing_page(struct pt_session *session)
     pt_session_note(session, PT_SESSION_FILE " is missing or damaged: nobody knows whether all trace files are here");
 }
 
+/* Where session.bin was not copied, by what nobody else makes. */
+static bool had_launcher(const char *path)
+{
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    bool had = pt_session_had_launcher(path);
+    while (directory && !had && (entry = readdir(directory)))
+        had = !strcmp(entry->d_name, "logs") ||
+              (!strncmp(entry->d_name, "cpu-", 4) && pt_ends_with(entry->d_name, ".pcp"));
+    if (directory)
+        closedir(directory);
+    return had;
+}
+
 /* That it was recorded without a launcher is not said where there was one. */
 static const char *why_no_run(const char *path, bool is_broken)
 {
-    PT_AUTO(pt_freep) char *cpu_file = pt_asprintf("%s/" PT_CPU_FILE_FORMAT, path, 0u);
-    struct stat status;
-    return is_broken                       ? PT_RUN_FILE " cannot be read"
-           : !is_directory(path)           ? "a file was named, not its run"
-           : lstat(cpu_file, &status) == 0 ? PT_RUN_FILE " is missing: the launcher wrote one, and it was not copied"
-                                           : NULL;
+    return is_broken             ? PT_RUN_FILE " cannot be read"
+           : !is_directory(path) ? "a file was named, not its run"
+           : had_launcher(path)  ? PT_RUN_FILE " is missing: the launcher wrote one, and it was not copied"
+                                 : NULL;
 }
 
 static void free_empty(struct pt_session *session)

@@ -238,12 +238,17 @@ static bool is_no_problem(const struct pt_general *row, const struct pt_finding 
 static void say_what_was_not_seen(const struct pt_profile *profile, struct pt_finding *finding)
 {
     const struct pt_run_stage *run = pt_profile_run_of(profile, (pt_u32)finding->stage);
-    finding->remedy = run && run->is_running
+    if (!profile->run && !profile->session->why_no_run)
+        return;
+    finding->remedy = !profile->run ? "report the whole folder of the run: its run.json is damaged or not here"
+                      : run && run->is_running
                           ? "a call that it is in, perhaps: look again when it has ended"
                           : "waits without a call of libc, or what this machine does not let us see: proftrace doctor";
-    finding->advice =
-        "Waits that make no call of libc, a call that it was in when it ended, or what this machine does not let us "
-        "see: proftrace doctor says what it can record.";
+    finding->advice = !profile->run
+                          ? "The launcher noted more of it: copy the whole folder of the run again, with its run.json."
+                          : "Waits that make no call of libc, a call that it was in when it ended, or what this "
+                            "machine does not let us "
+                            "see: proftrace doctor says what it can record.";
 }
 
 static double cell(const struct pt_table *table, size_t row, const char *column)
@@ -481,7 +486,7 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
         say_how_to_compute_less(profile, finding);
         say_that_the_gpu_is_busy(profile, finding, pt_gpu_busy_percent(profile, finding, wall_s - importing_s));
     }
-    if (row->part == PT_PART_unattributed && profile->run)
+    if (row->part == PT_PART_unattributed)
         say_what_was_not_seen(profile, finding);
     finding->gain_upper_s = finding->is_observation ? 0 : finding->time_s;
     bound_by_copies(profile, findings, finding, stretch);

@@ -66,6 +66,13 @@ bool pt_session_page_is_whole(const char *run)
     return page.magic[0];
 }
 
+bool pt_session_had_launcher(const char *run)
+{
+    struct pt_session_page page;
+    read_page(run, &page);
+    return page.made_by_launcher;
+}
+
 bool pt_boot_id_of(const char *run, char ret[40])
 {
     struct pt_session_page page;

@@ -18,6 +18,8 @@ void pt_refusals_of(const char *run, struct pt_str *out);
 pt_u64 pt_files_made(const char *run);
 /* Whether session.bin is there and says how many were made. */
 bool pt_session_page_is_whole(const char *run);
+/* Whether a launcher made it. */
+bool pt_session_had_launcher(const char *run);
 /* The boot_id of who made the run; false = not known. */
 bool pt_boot_id_of(const char *run, char ret[40]);
 

@@ -424,7 +424,7 @@ enum pt_refusal {
 struct pt_session_page {
     char magic[8];
     pt_u32 format_version;
-    pt_u32 pad0;
+    pt_u32 made_by_launcher; /* 1 = there was one, which wrote run.json, too */
     pt_u64 budget_bytes;
     pt_u32 reserved_pages; /* atomic: what all processes have allocated */
     pt_u32 pad1;

@@ -3,8 +3,10 @@
 import contextlib
 import json
 import os
+import pathlib
 import re
 import subprocess
+import sys
 import unittest
 
 from launcher_case import LauncherCase
@@ -148,8 +150,26 @@ class BadInput(LauncherCase):
         self.assertIn(b"resources over time: run.json cannot be read.", self.proftrace("report", "run").stdout.replace(b"\n", b" "))
         os.unlink(os.path.join(run, "run.json"))
         self.assertEqual(told("run"), "run.json is missing: the launcher wrote one, and it was not copied")
+        missing = told("run")
         os.unlink(os.path.join(run, "cpu-0.pcp"))
+        self.assertEqual(told("run"), missing)  # by session.bin
+        exported = self.proftrace("export", "run", "--to", "collapsed", "-o", "-")
+        self.assertIn(missing.encode(), exported.stderr)
+        page = pathlib.Path(run, "session.bin")
+        kept = page.read_bytes()
+        page.write_bytes(kept[:12] + bytes(4) + kept[16:])
         self.assertEqual(told("run"), "no run.json: the library was preloaded without the launcher")
+        pathlib.Path(run, "cpu-3.pcp").touch()  # of one stage of a pipeline
+        self.assertEqual(told("run"), missing)
+
+    def test_time_that_was_measured_elsewhere(self):
+        """A copy without run.json: "start it with proftrace run" is what had been done."""
+        self.run_it(sys.executable, "-c", "import ctypes; ctypes.CDLL(None).syscall(35, (ctypes.c_long * 2)(0, 500000000), None)", options=("-o", "run"))
+        for name in ("run.json", "cpu-0.pcp"):
+            os.unlink(os.path.join(self.folder, "run", name))
+        finding = json.loads(self.proftrace("report", "run", "--format", "json").stdout)["observations"][0]
+        self.assertEqual((finding["rule"], finding["remedy"]), ("time_not_measured", "report the whole folder of the run: its run.json is damaged or not here"))
+        self.assertNotIn("proftrace run", finding["advice"])
 
     def test_impossible_cpu_time(self):
         """A damaged number must not become the headline: more CPU time than the machine has is unknown."""

@@ -204,9 +204,11 @@ static int open_sources(struct sources *sources, struct pt_session *session, con
     return found;
 }
 
-static int none_found(const struct pt_export_options *options, struct pt_error *err)
+static int none_found(const struct pt_session *session, const struct pt_export_options *options, struct pt_error *err)
 {
     const char *of_stage = options->filter.stage ? " of this stage" : "";
+    if (session->why_no_run)
+        return pt_fail_code(err, 2, "the run has no CPU profile%s: %s", of_stage, session->why_no_run);
     if (options->off_cpu)
         return pt_fail_code(err, 2,
                             "the run has no stacks of waits%s; commands that are started with proftrace run have them, "
@@ -224,7 +226,7 @@ int pt_cpu_samples_each(struct pt_session *session, const struct pt_export_optio
     const int found = open_sources(&sources, session, options, err);
     int result = found < 0 ? -1 : 0;
     if (!found)
-        result = none_found(options, err);
+        result = none_found(session, options, err);
     else if (found > 0)
         result =
             options->off_cpu ? find_reasons(&sources, session, err) : bind_to_kernels_count(&sources, session, err);
