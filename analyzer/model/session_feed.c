@@ -14,13 +14,19 @@
 #include "session_data.h"
 #include "threads.h"
 
+static bool may_go_on(const struct pt_process *process)
+{
+    return process->is_running || process->is_out_of_sight ||
+           (process->session->is_out_of_sight && process->state == PT_PROCESS_LIVE);
+}
+
 /* The ring of a running process goes on over blocks that were found there when it was opened. */
-static void count_damage(struct pt_quality *q, const struct pt_block_ref *ref, bool is_running)
+static void count_damage(struct pt_quality *q, const struct pt_block_ref *ref, bool goes_on)
 {
     const pt_u32 events = pt_block_ref_events(ref);
-    pt_u64 *lost = is_running ? &q->overwritten : &q->corrupt_events;
+    pt_u64 *lost = goes_on ? &q->overwritten : &q->corrupt_events;
     *lost = pt_sum(*lost, events);
-    q->corrupt_blocks = pt_sum(q->corrupt_blocks, !is_running);
+    q->corrupt_blocks = pt_sum(q->corrupt_blocks, !goes_on);
     q->events -= events < q->events ? events : q->events;
 }
 
@@ -32,8 +38,8 @@ static void damaged(struct pt_process *process, const struct pt_block_ref *ref)
     if (*seen)
         return;
     *seen = 1;
-    count_damage(&process->quality, ref, process->is_running);
-    count_damage(&process->session->quality, ref, process->is_running);
+    count_damage(&process->quality, ref, may_go_on(process));
+    count_damage(&process->session->quality, ref, may_go_on(process));
 }
 
 static void unknown(struct pt_process *process, pt_u32 events)

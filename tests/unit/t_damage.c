@@ -49,7 +49,8 @@ static void cut_at_every_byte(void **state)
 }
 
 /* A flipped bit in a block is found by its checksum: counted, and everything else is still there. */
-static void check_damaged_block(bool is_running)
+enum whereabouts { ENDED, RUNS, IS_OUT_OF_SIGHT, IS_OF_A_RUN_OUT_OF_SIGHT };
+static void check_damaged_block(enum whereabouts where)
 {
     struct pt_trace_writer *w = helper_sample();
     pt_u64 n;
@@ -67,12 +68,15 @@ static void check_damaged_block(bool is_running)
     struct pt_error err = {0};
     struct pt_session *session = pt_session_open(file.path, &err);
     assert_non_null(session);
-    session->processes[0]->is_running = is_running;
+    session->processes[0]->is_running = where == RUNS;
+    session->processes[0]->is_out_of_sight = where == IS_OUT_OF_SIGHT;
+    session->is_out_of_sight = where == IS_OF_A_RUN_OUT_OF_SIGHT;
+    session->processes[0]->state = where == ENDED ? session->processes[0]->state : PT_PROCESS_LIVE;
     for (int pass = 0; pass < 2; pass++) {
         assert_int_equal(helper_read(session, NULL, 0), 3 * PT_KIND__COUNT - events);
-        assert_int_equal(session->quality.corrupt_blocks, !is_running);
-        assert_int_equal(session->quality.corrupt_events, is_running ? 0 : events);
-        assert_int_equal(session->quality.overwritten, is_running ? events : 0);
+        assert_int_equal(session->quality.corrupt_blocks, where == ENDED);
+        assert_int_equal(session->quality.corrupt_events, where == ENDED ? events : 0);
+        assert_int_equal(session->quality.overwritten, where == ENDED ? 0 : events);
         assert_int_equal(session->quality.events, 3 * PT_KIND__COUNT - events);
     }
     pt_session_close(session);
@@ -83,13 +87,14 @@ static void check_damaged_block(bool is_running)
 static void damaged_block_is_counted(void **state)
 {
     (void)state;
-    check_damaged_block(false);
+    check_damaged_block(ENDED);
 }
 
 static void block_of_a_running_process_was_overwritten(void **state)
 {
     (void)state;
-    check_damaged_block(true);
+    for (enum whereabouts where = RUNS; where <= IS_OF_A_RUN_OUT_OF_SIGHT; where++)
+        check_damaged_block(where);
 }
 
 /* A segment whose own head is gone: what it held cannot be counted, but that something is missing is known. */
