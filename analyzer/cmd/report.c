@@ -38,7 +38,7 @@ static const char *page_of(const struct pt_session *session, struct pt_str *path
 /* Commands that the report prints need the name of the run, unless it is the latest, which is their default. */
 static bool is_latest(const struct pt_session *session)
 {
-    PT_AUTO(pt_freep) char *latest = pt_session_directory(NULL);
+    PT_AUTO(pt_freep) char *latest = pt_session_directory(NULL, NULL);
     PT_AUTO(pt_freep) char *a = latest ? realpath(latest, NULL) : NULL;
     PT_AUTO(pt_freep) char *b = realpath(session->path, NULL);
     return a && b && !strcmp(a, b);

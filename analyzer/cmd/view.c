@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "model/session.h"
 #include "serve/pages.h"
@@ -27,16 +28,21 @@ static void print_addresses(const struct pt_server *server, const char *name)
     fflush(stdout);
 }
 
-/* The folder that the run lies in is served: its other runs can be compared with it. */
+/* `err` is set where it is known why the folder is no run. The folder that the run lies in is served: its other runs
+ * can be compared with it. */
 static int serve(char *run, int port, struct pt_error *err)
 {
     char *slash = strrchr(run, '/');
     struct pt_kept_heads kept = {0};
     struct pt_pages pages = {.directory = slash == run ? "/" : run, .kept = &kept};
     struct pt_server server = {.fd = -1, .answer = pt_pages_answer, .context = &pages};
+    struct stat status;
+    const bool is_folder = stat(run, &status) == 0 && S_ISDIR(status.st_mode);
     *slash = 0;
     PT_AUTO(pt_freep) char *found = pt_runs_path_of(pages.directory, slash + 1);
-    if (!found) /* both addresses would be 404 */
+    if (!found && is_folder && err->text[0]) /* both addresses would be 404 */
+        return -1;
+    if (!found)
         return pt_fail_code(err, 3, "%s/%s: no run; a run directory is what `proftrace run` makes", run, slash + 1);
     pages.token = server.token;
     int result = pt_server_make_token(server.token, err);
@@ -64,10 +70,11 @@ int pt_cmd_view(int argc, char **argv, struct pt_error *err)
         return done < 0 ? -1 : 0;
     if (port > 65535)
         return pt_fail_code(err, 2, "--port is from 0 to 65535");
-    PT_AUTO(pt_freep) char *named = pt_session_directory(args.n ? args.values[0] : NULL);
+    PT_AUTO(pt_freep) char *named = pt_session_directory(args.n ? args.values[0] : NULL, err);
     PT_AUTO(pt_freep) char *path = named ? realpath(named, NULL) : NULL;
+    if (!named)
+        return -1;
     if (!path)
-        return pt_fail_code(err, 3, "%s: %s; a run directory is what `proftrace run` makes", named ? named : "no run",
-                            strerror(named ? errno : ENOENT));
+        return pt_fail_code(err, 3, "%s: %s; a run directory is what `proftrace run` makes", named, strerror(errno));
     return serve(path, (int)port, err);
 }

@@ -409,7 +409,7 @@ bool pt_session_is_unreadable(const char *path)
     return unreadable;
 }
 
-char *pt_session_directory(const char *path)
+char *pt_session_directory(const char *path, struct pt_error *err)
 {
-    return pt_run_dir_of(path);
+    return pt_run_dir_of(path, err);
 }

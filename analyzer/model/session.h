@@ -19,8 +19,8 @@
  * ones becomes a note. `path` NULL = the latest run under PROFTRACE_DIR or ./proftrace.data. */
 struct pt_session *pt_session_open(const char *path, struct pt_error *err);
 /* The directory of the run that is meant so, whether it holds traces or not; NULL when there is no latest one. The
- * caller frees it. */
-char *pt_session_directory(const char *path);
+ * caller frees it. `err`, where it is not NULL, says why it is no run. */
+char *pt_session_directory(const char *path, struct pt_error *err);
 /* After pt_session_open failed: trace files are there, and one of them is foreign, damaged or of a newer format. */
 bool pt_session_is_unreadable(const char *path);
 void pt_session_close(struct pt_session *session);

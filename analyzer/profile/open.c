@@ -108,7 +108,7 @@ static void join(struct pt_run *run, bool is_info_broken)
 int pt_run_open(const char *path, struct pt_run *run, struct pt_error *err)
 {
     run->session = pt_session_open(path, err);
-    PT_AUTO(pt_freep) char *named = pt_session_directory(path);
+    PT_AUTO(pt_freep) char *named = pt_session_directory(path, NULL);
     const char *directory = run->session ? run->session->path : named;
     struct pt_error broken = {0};
     if (is_directory(directory)) {

@@ -176,7 +176,8 @@ static int fail_without_latest(const char *root, struct pt_error *err)
         qsort(entries, (size_t)n, sizeof *entries, newest_entry_first);
     for (int i = 0; i < n; i++) {
         const char *name = entries[i]->d_name;
-        if (n_shown < SHOWN && i < MOST_LOOKED_AT && *name != '.' && holds_run(root, name))
+        const bool may_be_one = *name != '.' && entries[i]->d_type != DT_REG;
+        if (n_shown < SHOWN && i < MOST_LOOKED_AT && may_be_one && holds_run(root, name))
             pt_str_printf(&names, "%s%s/%s", n_shown++ ? ", " : "", root, name);
         free(entries[i]);
     }
@@ -187,16 +188,19 @@ static int fail_without_latest(const char *root, struct pt_error *err)
 }
 
 /* <root>/latest as it was made by us, for us: where others may write into the root, too, they could have a trace of
- * theirs read as ours. The caller frees it. */
+ * theirs read as ours. The caller frees it. Without `err`, nobody looks for other runs. */
 static char *latest_of(const char *root, struct pt_error *err)
 {
     PT_AUTO(pt_freep) char *link = pt_asprintf("%s/latest", root);
     PT_AUTO(pt_freep) char *target = realpath(link, NULL);
     struct stat at_link, at_target;
+    struct pt_error unread;
     if (!target || lstat(link, &at_link) < 0 || stat(target, &at_target) < 0) {
-        fail_without_latest(root, err);
+        if (err)
+            fail_without_latest(root, err);
         return NULL;
     }
+    err = err ? err : &unread;
     if (!S_ISLNK(at_link.st_mode)) {
         pt_fail_code(err, 3, "%s is no link and stands in the way of ours: name a run, or remove it", link);
         return NULL;
@@ -298,11 +302,10 @@ void pt_run_files_fini(struct pt_run_files *run)
     *run = (struct pt_run_files){0};
 }
 
-char *pt_run_dir_of(const char *path)
+char *pt_run_dir_of(const char *path, struct pt_error *err)
 {
-    struct pt_error ignored;
     char *named = pt_without_slashes(path ? pt_run_path(path) : pt_runs_root());
-    char *latest = is_run(named) ? NULL : latest_of(named, &ignored);
+    char *latest = is_run(named) ? NULL : latest_of(named, err);
     if (!latest && path)
         return named;
     free(named);

@@ -27,7 +27,8 @@ void pt_run_files_fini(struct pt_run_files *run);
 void pt_run_files_gone(const char *run, struct pt_str *out);
 
 /* The directory of the run that is meant so, whether it holds traces or not; NULL when no latest one is there. What
- * does not exist is returned as it was named. The caller frees it. */
-char *pt_run_dir_of(const char *path);
+ * does not exist is returned as it was named. The caller frees it. `err`, where it is not NULL, says why it is no run.
+ */
+char *pt_run_dir_of(const char *path, struct pt_error *err);
 
 #endif

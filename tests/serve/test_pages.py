@@ -75,10 +75,11 @@ class Pages(ServeCase):
             wanted = subprocess.run([PROFTRACE, "export", "--to", "perfetto", "-o", "-", self.runs / name], capture_output=True, check=True, env=environment()).stdout
             self.assertEqual(answer.read(), wanted)
             connection.close()
-        for no_run in "/nonexistent", self.runs, self.runs / "few/run.json", "/":
+        told = "a run directory is what `proftrace run` makes"
+        for no_run, words in ("/nonexistent", told), (self.runs, f"no latest run is marked in {self.runs}; name one: {self.runs}/"), (self.runs / "few/run.json", told), ("/", "no trace files in /"):
             done = subprocess.run([PROFTRACE, "view", no_run], capture_output=True, text=True, check=False, timeout=20, env=environment())
             self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
-            self.assertIn("a run directory is what `proftrace run` makes", done.stderr)
+            self.assertIn(words, done.stderr)
 
     def test_where_runs_lie(self):
         for name in "PROFTRACE_DIR", "PROFILE_OUTPUT_DIR":
