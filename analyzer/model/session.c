@@ -44,7 +44,7 @@ static const struct pt_schema *schema_of(struct pt_session_data *data, const cha
 }
 
 /* Processes killed at their start: no damage, and with many of them not a line for each. */
-static void note_blank(struct pt_session *session, size_t n)
+void pt_session_note_blank(struct pt_session *session, size_t n)
 {
     if (n == 1)
         pt_session_note(session, "a process ended before its trace began: its file is empty");
@@ -202,7 +202,7 @@ static void open_files(struct pt_session *session, const struct pt_run_files *ru
     open_new_files(session, run, &opened);
     drop_beginnings(files);
     *first = opened.first;
-    note_blank(session, opened.n_blank);
+    pt_session_note_blank(session, opened.n_blank);
     find_missing(session, &opened, run->n_made);
 }
 
@@ -394,6 +394,19 @@ void pt_session_close(struct pt_session *session)
         pt_schema_free(data->schemas.items[i]);
     free(data->schemas.items);
     free(data);
+}
+
+size_t pt_session_n_blank(const char *path)
+{
+    struct pt_run_files run;
+    struct pt_error none = {0};
+    size_t n = 0;
+    if (pt_run_files_find(path, &run, &none) < 0)
+        return 0;
+    for (size_t i = 0; i < run.files.n; i++)
+        n += pt_trace_file_is_blank(run.files.items[i]) && !is_spare(run.files.items[i]);
+    pt_run_files_fini(&run);
+    return n;
 }
 
 bool pt_session_is_unreadable(const char *path)

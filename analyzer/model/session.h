@@ -23,6 +23,9 @@ struct pt_session *pt_session_open(const char *path, struct pt_error *err);
 char *pt_session_directory(const char *path, struct pt_error *err);
 /* After pt_session_open failed: trace files are there, and one of them is foreign, damaged or of a newer format. */
 bool pt_session_is_unreadable(const char *path);
+/* ... those that are there and empty; and the note that they are. */
+size_t pt_session_n_blank(const char *path);
+void pt_session_note_blank(struct pt_session *session, size_t n);
 void pt_session_close(struct pt_session *session);
 static inline void pt_session_closep(struct pt_session **session)
 {

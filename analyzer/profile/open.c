@@ -38,12 +38,15 @@ static struct pt_session *empty_session(const char *path)
     while (end > session->path + 1 && end[-1] == '/')
         *--end = 0;
     session->name = pt_strdup(pt_base_name(session->path));
-    PT_AUTO(pt_str_fini) struct pt_str why = {0};
-    pt_run_files_gone(session->path, &why);
-    session->quality.missing_files = pt_files_made(session->path);
-    pt_str_add(&why, why.n ? "\n" : "");
-    pt_refusals_of(session->path, &why);
-    pt_session_note_lines(session, pt_str_text(&why));
+    PT_AUTO(pt_str_fini) struct pt_str gone = {0};
+    PT_AUTO(pt_str_fini) struct pt_str refused = {0};
+    const pt_u64 n_made = pt_files_made(session->path), n_blank = pt_session_n_blank(session->path);
+    pt_run_files_gone(session->path, n_blank, &gone);
+    session->quality.missing_files = n_made > n_blank ? n_made - n_blank : 0;
+    pt_session_note_lines(session, pt_str_text(&gone));
+    pt_session_note_blank(session, n_blank);
+    pt_refusals_of(session->path, &refused);
+    pt_session_note_lines(session, pt_str_text(&refused));
     return session;
 }
 

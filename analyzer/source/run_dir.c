@@ -226,9 +226,9 @@ static char *compressed_file(const char *run)
     return found;
 }
 
-void pt_run_files_gone(const char *run, struct pt_str *out)
+void pt_run_files_gone(const char *run, pt_u64 n_there, struct pt_str *out)
 {
-    const pt_u64 n = pt_files_made(run);
+    const pt_u64 n_made = pt_files_made(run), n = n_made > n_there ? n_made - n_there : 0;
     PT_AUTO(pt_freep) char *compressed = compressed_file(run);
     if (compressed)
         pt_str_printf(out, "its trace files are compressed: unpack them (%s)", compressed);
@@ -240,7 +240,7 @@ void pt_run_files_gone(const char *run, struct pt_str *out)
 static int nothing_traced(const char *run, struct pt_error *err)
 {
     PT_AUTO(pt_str_fini) struct pt_str why = {0};
-    pt_run_files_gone(run, &why);
+    pt_run_files_gone(run, 0, &why);
     if (why.n)
         return pt_fail_code(err, 3, "no trace files in %s: %s", run, pt_str_text(&why));
     pt_refusals_of(run, &why);

@@ -23,8 +23,9 @@ struct pt_run_files {
 int pt_run_files_find(const char *path, struct pt_run_files *ret_run, struct pt_error *err);
 void pt_run_files_fini(struct pt_run_files *run);
 
-/* Of a run directory without trace files: that some were made, and are compressed or not here. "" = none was made. */
-void pt_run_files_gone(const char *run, struct pt_str *out);
+/* Of a run directory without trace files, or with `n_there` blank ones: that some were made, and are compressed or not
+ * here. "" = none was made. */
+void pt_run_files_gone(const char *run, pt_u64 n_there, struct pt_str *out);
 
 /* The directory of the run that is meant so, whether it holds traces or not; NULL when no latest one is there. What
  * does not exist is returned as it was named. The caller frees it. `err`, where it is not NULL, says why it is no run.

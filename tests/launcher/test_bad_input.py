@@ -162,6 +162,20 @@ class BadInput(LauncherCase):
         pathlib.Path(run, "cpu-3.pcp").touch()  # of one stage of a pipeline
         self.assertEqual(told("run"), missing)
 
+    def test_trace_files_that_are_blank(self):
+        """A full disk, or a power cut: they are here, and "are not here" was said of them."""
+        self.run_it(sys.executable, "-c", "for i in range(3000): open('/etc/hostname').close()", options=("-o", "run"))
+        run = pathlib.Path(self.folder, "run")
+        for file in run.glob("*.pts"):
+            file.unlink()
+        own = list(run.glob("*.ptr"))
+        for file in own:
+            file.write_bytes(b"")
+        quality = json.loads(self.proftrace("report", "run", "--format", "json").stdout)["trace_quality"]
+        self.assertEqual((len(own), quality.get("missing_files")), (1, None))
+        self.assertIn("a process ended before its trace began: its file is empty", quality["notes"])
+        self.assertNotIn("not here", json.dumps(quality["notes"]))
+
     def test_time_that_was_measured_elsewhere(self):
         """A copy without run.json: "start it with proftrace run" is what had been done."""
         self.run_it(sys.executable, "-c", "import ctypes; ctypes.CDLL(None).syscall(35, (ctypes.c_long * 2)(0, 500000000), None)", options=("-o", "run"))
