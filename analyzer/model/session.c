@@ -103,8 +103,9 @@ static bool is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* The forked name the process that they were forked from, whose file may be missing although nothing counts it. */
-static void find_missing_parents(struct pt_session *session)
+/* The forked name the process that they were forked from, whose file may be missing although nothing counts it.
+ * `n_told`: files that are here, and have notes of their own. */
+static void find_missing_parents(struct pt_session *session, size_t n_told)
 {
     struct pt_map there = {0}, missing = {0};
     for (pt_u32 i = 0; i < session->n_processes; i++)
@@ -121,9 +122,13 @@ static void find_missing_parents(struct pt_session *session)
         return; /* a file that is looked at alone */
     if (session->quality.missing_files < n)
         session->quality.missing_files = n;
+    if (n <= n_told)
+        return;
     PT_AUTO(pt_freep)
-    char *note = pt_asprintf("%zu process%s that forked others %s no trace file here: what these inherited has no name",
-                             n, n == 1 ? "" : "es", n == 1 ? "has" : "have");
+    char *note =
+        pt_asprintf("%zu trace file%s of processes that forked others %s missing or cannot be read: what these "
+                    "inherited has no name",
+                    n, n == 1 ? "" : "s", n == 1 ? "is" : "are");
     pt_session_note(session, note);
 }
 
@@ -192,9 +197,9 @@ static void drop_beginnings(struct file_list *files)
     pt_map_fini(&own);
 }
 
-/* Open what can be opened; the first error is kept for the case that nothing can. */
-static void open_files(struct pt_session *session, const struct pt_run_files *run, struct file_list *files,
-                       struct pt_error *first)
+/* Open what can be opened; the first error is kept for the case that nothing can. How many cannot. */
+static size_t open_files(struct pt_session *session, const struct pt_run_files *run, struct file_list *files,
+                         struct pt_error *first)
 {
     struct opened opened = {.files = files};
     for (size_t i = 0; i < run->files.n; i++)
@@ -204,6 +209,7 @@ static void open_files(struct pt_session *session, const struct pt_run_files *ru
     *first = opened.first;
     pt_session_note_blank(session, opened.n_blank);
     find_missing(session, &opened, run->n_made);
+    return opened.n_blank + opened.n_unreadable;
 }
 
 static void note_refused(struct pt_session *session)
@@ -350,7 +356,7 @@ struct pt_session *pt_session_open(const char *path, struct pt_error *err)
     struct pt_error first = {0};
     session->path = pt_strdup(run.path);
     session->name = last_component(run.path);
-    open_files(session, &run, &files, &first);
+    const size_t n_told = open_files(session, &run, &files, &first);
     pt_run_files_fini(&run);
     if (!files.n) {
         pt_session_close(session);
@@ -359,7 +365,7 @@ struct pt_session *pt_session_open(const char *path, struct pt_error *err)
     }
     make_processes(session, &files);
     free(files.items);
-    find_missing_parents(session);
+    find_missing_parents(session, n_told);
     pt_session_link(session);
     find_elsewhere(session);
     note_refused(session);

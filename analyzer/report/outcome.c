@@ -43,7 +43,7 @@ static struct pt_value unknown_exit(const struct pt_process *process, struct pt_
     const struct pt_fmt lived = pt_fmt_duration(process->alive_ns - process->start_ns);
     PT_AUTO(pt_str_fini) struct pt_str text = {0};
     if (process->is_beginning)
-        pt_str_add(&text, "not known: its trace went on in a file of its own, which is missing");
+        pt_str_add(&text, "not known: its trace went on in a file of its own, which is missing or cannot be read");
     else if (process->is_out_of_sight)
         pt_str_add(&text, out_of_sight);
     else if (process->session->is_out_of_sight)

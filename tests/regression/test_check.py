@@ -554,7 +554,15 @@ class Undecided(Case):
         self.proftrace("assemble", story, "-o", pair)
         quality = json.loads(self.proftrace("report", pair, "--format", "json"))["trace_quality"]
         self.assertEqual(quality["missing_files"], 1)
-        self.assertIn("1 process that forked others has no trace file here: what these inherited has no name", quality["notes"])
+        self.assertIn("1 trace file of processes that forked others is missing or cannot be read: what these inherited has no name", quality["notes"])
+        damaged = next(file for file in pair.glob("*.ptr") if "-5-" in file.name)
+        damaged.write_bytes(b"noise" * 1000)
+        self.assertIn("2 trace files of processes that forked others are missing or cannot be read", json.dumps(json.loads(self.proftrace("report", pair, "--format", "json"))["trace_quality"]["notes"]))
+        story.write_text("\n".join(["proftrace-text 1 start_realtime_ns=1705320000000000000", process.format(5, "parent_trace_id=0"), process.format(7, "parent_trace_id=5"), ""]))
+        one = self.folder / "one"
+        self.proftrace("assemble", story, "-o", one)
+        next(file for file in one.glob("*.ptr") if "-5-" in file.name).write_bytes(b"noise" * 1000)
+        self.assertNotIn("that forked others", json.dumps(json.loads(self.proftrace("report", one, "--format", "json"))["trace_quality"]["notes"]))
         for files in "*.ptr", "*.pts":
             less = self.folder / f"less{files[-1]}"
             shutil.copytree(made, less)
@@ -574,7 +582,7 @@ class Undecided(Case):
         for file in own:
             file.unlink()
         report = json.loads(self.proftrace("report", run, "--format", "json"))
-        words = "not known: its trace went on in a file of its own, which is missing"
+        words = "not known: its trace went on in a file of its own, which is missing or cannot be read"
         self.assertIn(words, [process.get("exit_reason") for process in report["processes"]])
         self.assertEqual((report["stages"][0]["status"], report["stages"][0]["reason"]), ("ok", words))
         self.assertNotIn("killed", json.dumps(report["stages"][0]))
