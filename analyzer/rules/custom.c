@@ -380,7 +380,9 @@ bool pt_rule_trace_cut_short(struct pt_profile *profile, pt_i64 stage, struct pt
     pt_finding_add_evidence(finding, "files", pt_integer(n_files));
     pt_finding_add_evidence(finding, "first_file", pt_text(first->file_name));
     pt_finding_add_evidence(finding, "missing_bytes",
-                            read_errno ? pt_unknown(strerror(read_errno)) : pt_integer(bytes_missing));
+                            read_errno      ? pt_unknown(strerror(read_errno))
+                            : bytes_missing ? pt_integer(bytes_missing)
+                                            : pt_unknown("how long it was is not known"));
     const bool counted = !pt_profile_counters_missing(profile, (pt_u32)stage);
     pt_finding_add_evidence(finding, "unreadable_events",
                             counted ? pt_integer(events_missing) : pt_unknown("their counters are missing, too"));

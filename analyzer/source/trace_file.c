@@ -107,6 +107,8 @@ pt_u64 pt_trace_file_scan(struct pt_trace_file *file, pt_u64 offset, void *to, p
         return got;
     file->truncated = true; /* a bad disk, a stale handle, or it has shrunk since */
     file->read_errno = file->read_errno ? file->read_errno : errno;
+    if (!errno) /* so long it is now: the bytes that are missing are counted */
+        file->bytes = offset + got;
     return got;
 }
 

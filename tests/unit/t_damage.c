@@ -136,6 +136,7 @@ static void shrinks_while_it_is_read(void **state)
     pt_scan_segments(trace);
     assert_true(trace->truncated && trace->is_area_cut);
     assert_int_equal(trace->read_errno, 0);
+    assert_int_equal(trace->bytes, area + 100);
     pt_trace_file_close(trace);
     /* Before the area nothing of a segment can be read. */
     assert_int_equal(pwrite(file.fd, bytes, n, 0), (ssize_t)n);
@@ -143,6 +144,7 @@ static void shrinks_while_it_is_read(void **state)
     assert_int_equal(ftruncate(file.fd, (off_t)area), 0);
     pt_scan_segments(trace);
     assert_true(trace->truncated);
+    assert_int_equal(trace->bytes, area);
     pt_trace_file_close(trace);
     helper_close(&file);
     pt_trace_writer_free(w);
