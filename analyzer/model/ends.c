@@ -73,10 +73,13 @@ static bool has_guessed_parent(const struct search *search, const struct pt_proc
     return !p->session->processes[search->first_image[p->index]]->forked_from;
 }
 
-/* Only there an equal pid is enough. */
+/* Only there an equal pid is enough; but who began after the child has one of its own, with the same pid. */
 static bool may_be_of(const struct search *search, const struct pt_process *p, const struct pt_process *parent)
 {
-    return has_guessed_parent(search, p) && p->parent->pid == parent->pid && pt_same_machine(p, parent);
+    struct pt_process *const *all = p->session->processes;
+    const pt_i64 child_start_ns = all[search->first_image[p->index]]->start_ns;
+    return has_guessed_parent(search, p) && p->parent->pid == parent->pid && pt_same_machine(p, parent) &&
+           all[search->first_image[parent->index]]->start_ns <= child_start_ns + PT_CLOCKS_DIFFER_NS;
 }
 
 /* The child that had the pid during the call. */

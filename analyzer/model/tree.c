@@ -42,14 +42,12 @@ struct links {
     bool *has_next_image;           /* by index */
 };
 
-#define CLOCKS_DIFFER_NS 1000000
-
 /* A program's trace begins soon after the exec; where the next one is not traced, its number is another process's one
  * day. */
 static bool is_image_before(const struct pt_process *p, const struct pt_process *next)
 {
     const pt_i64 longest_ns = 60000000000;
-    return p->state == PT_PROCESS_EXECED && p->end_ns <= next->start_ns + CLOCKS_DIFFER_NS &&
+    return p->state == PT_PROCESS_EXECED && p->end_ns <= next->start_ns + PT_CLOCKS_DIFFER_NS &&
            next->start_ns - p->end_ns < longest_ns;
 }
 
@@ -76,7 +74,7 @@ static struct pt_process *latest_with_pid(const struct links *links, pt_u32 pid,
 {
     struct pt_process *p = pt_map_pointer(&links->newest, pid);
     while (p && (!pt_same_machine(p, child) ||
-                 (p->state != PT_PROCESS_LIVE && p->end_ns + CLOCKS_DIFFER_NS < child->start_ns)))
+                 (p->state != PT_PROCESS_LIVE && p->end_ns + PT_CLOCKS_DIFFER_NS < child->start_ns)))
         p = links->older[p->index];
     return p;
 }

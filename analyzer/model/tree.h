@@ -7,6 +7,9 @@
 
 #include "session_types.h"
 
+/* Of two processes of one machine, at most. */
+#define PT_CLOCKS_DIFFER_NS 1000000
+
 /* Parent links, previous images and process order; `session` has all its processes. */
 void pt_session_link(struct pt_session *session);
 
