@@ -274,26 +274,13 @@ static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu
     return share;
 }
 
-/* Workers that are no processes are threads: what they read the training does not wait for. */
-static bool is_read_by_threads(const struct pt_metrics *metrics, struct pt_scope scope)
+/* Workers that are no processes are threads: what they read the training does not wait for. Where nobody knows whether
+ * there are any, as behind Keras' iterators, the main thread's own reads tell. */
+static double files_s(const struct pt_metrics *metrics, struct pt_scope scope)
 {
-    return pt_value_number(pt_metrics_get(metrics, scope, "training.loads_ahead_percent")) > 0;
-}
-
-/* Of files that are read: what a program is made of does not count, nor does what it only writes, as checkpoints. */
-static double files_s(const struct pt_metrics *metrics, pt_u32 stage)
-{
-    static const char *const code[] = {".py", ".so", "/lib/", "/usr/", "/proc/", "/sys/", "/dev/"};
-    const struct pt_table *table = pt_view_table(metrics, stage, PT_VIEW_file_groups);
-    double s = 0;
-    for (size_t i = 0; table && i < table->n_rows; i++) {
-        const struct pt_value path = pt_table_cell(table, i, "path_group");
-        bool is_data = path.type == PT_VALUE_TEXT && pt_value_number(pt_table_cell(table, i, "reads")) > 0;
-        for (size_t j = 0; is_data && j < sizeof code / sizeof *code; j++)
-            is_data = !strstr(path.text, code[j]);
-        s += is_data ? pt_value_number(pt_table_cell(table, i, "total_s")) : 0;
-    }
-    return s;
+    const bool loads_ahead = pt_value_number(pt_metrics_get(metrics, scope, "training.loads_ahead_percent")) > 0;
+    const char *name = loads_ahead ? "io.groups.data_in_main_s" : "io.groups.data_s";
+    return fmax(pt_value_number(pt_metrics_get(metrics, scope, name)), 0); /* unknown: nothing was read */
 }
 
 static bool has_loader(const struct share *share)
@@ -356,7 +343,7 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
     if (!main_thread || !is_training || share.all <= 0 || wall_s <= 0)
         return;
     const double sample_s = view->sample_s[main_thread];
-    const double read_s = is_read_by_threads(metrics, scope) ? 0 : files_s(metrics, stage);
+    const double read_s = files_s(metrics, scope);
     const double decode_s = decoded(&share, read_s / wall_s) * sample_s;
     const double preparing_s =
         fmax(fmax(0, share.python - PYTHON_OF_DISPATCH * share.framework), share.fetch) * sample_s;

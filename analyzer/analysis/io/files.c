@@ -15,6 +15,7 @@
 #include "facts/call_class.h"
 #include "facts/state.h"
 #include "facts/wait_kind.h"
+#include "facts/workers.h"
 #include "call_gaps.h"
 #include "descriptors.h"
 #include "file_results.h"
@@ -111,6 +112,11 @@ static struct use use_of(struct files *files, const struct pt_event *e, struct p
     return (struct use){&files->items[d->file - 1], pt_descriptor_open_file(&files->descriptors, d)};
 }
 
+static pt_u64 ns_in_main(const struct pt_event *e, pt_u64 ns)
+{
+    return pt_is_main_thread(e) && !pt_is_worker(e->process) ? ns : 0;
+}
+
 static enum pt_whose note_read(struct files *files, const struct pt_event *e, struct pt_file_use *f, pt_u64 around_ns)
 {
     const struct pt_critical_paths *paths = files->profile->facts->paths;
@@ -128,6 +134,7 @@ static void opened(struct files *files, const struct pt_event *e, pt_u32 path, p
         return;
     struct pt_file_use *f = &files->items[file];
     f->open_ns += (pt_u64)e->duration_ns;
+    f->main_ns += ns_in_main(e, (pt_u64)e->duration_ns);
     note_read(files, e, f, 0);
     if (e->result < 0) {
         f->failed_opens++;
@@ -180,6 +187,7 @@ static void was_read(struct files *files, const struct pt_event *e, struct use u
     layer->reads++;
     layer->read_bytes += read.bytes;
     layer->read_ns += read.ns;
+    f->main_ns += ns_in_main(e, read.ns);
     pt_file_groups_add(&files->groups, f->group, (pt_i64)read.ns);
     const bool is_first = !use.open->n_reads++;
     const pt_u64 around_ns = pt_gap_before(&files->read_gaps, e, !f->is_unseekable,

@@ -22,7 +22,7 @@ struct group {
     pt_u64 apart;
     const struct pt_histogram *transfers; /* NULL = there were too many groups */
     const char *one;                      /* of its files */
-    pt_u64 files, opens, reads, read_bytes, writes, written_bytes, total_ns;
+    pt_u64 files, opens, reads, read_bytes, writes, written_bytes, total_ns, main_ns;
     pt_u64 again_files, again_bytes, again_of_bytes, again_opens, again_reads;
 };
 
@@ -79,6 +79,7 @@ static void add_file(struct groups *groups, const struct pt_file_groups *all, co
     group->writes += f->fd.writes + f->stdio.writes;
     group->written_bytes += f->fd.write_bytes + f->stdio.write_bytes;
     group->total_ns += pt_file_total_ns(f);
+    group->main_ns += f->main_ns;
     const pt_u64 again_bytes = pt_file_wasted_bytes(f);
     if (!again_bytes)
         return;
@@ -199,6 +200,27 @@ static void table_of_read_again(struct pt_metrics *metrics, struct pt_scope scop
     }
 }
 
+/* Of files that are read: what a program is made of does not count, nor does what it only writes, as checkpoints. */
+static bool is_data(const struct group *group)
+{
+    static const char *const code[] = {".py", ".so", "/lib/", "/usr/", "/proc/", "/sys/", "/dev/"};
+    bool is_data = group->files >= 2 && group->reads > 0;
+    for (size_t i = 0; is_data && i < sizeof code / sizeof *code; i++)
+        is_data = !strstr(group->path, code[i]);
+    return is_data;
+}
+
+static void set_data_s(struct pt_metrics *metrics, struct pt_scope scope, const struct groups *groups)
+{
+    pt_u64 all_ns = 0, main_ns = 0;
+    for (size_t i = 0; i < groups->n; i++) {
+        all_ns += is_data(&groups->items[i]) ? groups->items[i].total_ns : 0;
+        main_ns += is_data(&groups->items[i]) ? groups->items[i].main_ns : 0;
+    }
+    pt_metrics_set(metrics, scope, "io.groups.data_s", pt_seconds((pt_i64)all_ns));
+    pt_metrics_set(metrics, scope, "io.groups.data_in_main_s", pt_seconds((pt_i64)main_ns));
+}
+
 void pt_file_groups_table(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_file_groups *all,
                           const struct pt_file_use *files, size_t n)
 {
@@ -212,6 +234,7 @@ void pt_file_groups_table(struct pt_metrics *metrics, struct pt_scope scope, con
     for (size_t i = 0; i < groups.n; i++)
         if (groups.items[i].files >= 2)
             add_row(&rows, &groups.items[i]);
+    set_data_s(metrics, scope, &groups);
     table_of_read_again(metrics, scope, &groups);
     free(groups.items);
     pt_map_fini(&groups.by_path);

@@ -27,7 +27,7 @@ static inline void pt_file_groups_add(struct pt_file_groups *groups, pt_u32 grou
 void pt_file_groups_fini(struct pt_file_groups *groups);
 
 /* io.groups: absent when no two files differ in numbers only; io.read_again: what was read again by group, a file alone
- * is one, too. */
+ * is one, too. And the seconds of the groups that are data: of all threads, and of main threads. */
 void pt_file_groups_table(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_file_groups *groups,
                           const struct pt_file_use *files, size_t n);
 
