@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "facts/python/frames.h"
@@ -194,13 +195,20 @@ static bool is_object(const struct pt_finding *finding, const char *patterns)
     return first.type == PT_VALUE_TEXT && has_any(first.text, patterns);
 }
 
-static bool is_data_set(const struct pt_profile *profile, const struct pt_finding *finding, const char *patterns)
+/* NULL = no loader named it. */
+static const char *name_of_data_set(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     if (finding->stage < 0)
-        return false;
+        return NULL;
     const struct pt_value name =
         pt_metrics_get(&profile->metrics, pt_scope_stage((pt_u32)finding->stage), "training.data_set");
-    return name.type == PT_VALUE_TEXT && is_any(name.text, patterns);
+    return name.type == PT_VALUE_TEXT ? name.text : NULL;
+}
+
+static bool is_data_set(const struct pt_profile *profile, const struct pt_finding *finding, const char *patterns)
+{
+    const char *name = name_of_data_set(profile, finding);
+    return name && is_any(name, patterns);
 }
 
 /* Whose samples another file makes: a class of the program that has the name of PyTorch's. Before Python 3.11 no
@@ -413,17 +421,45 @@ const char *pt_in_words_of_data_set(struct pt_profile *profile, const struct pt_
 
 /* ---- trainers ---- */
 
-/* To import a trainer is not to train with it. */
-static bool runs(const struct pt_profile *profile, pt_i64 stage, const char *file)
+/* To import a trainer is not to train with it. `function`: NULL = any. */
+static bool runs(const struct pt_profile *profile, pt_i64 stage, const char *file, const char *function)
 {
     for (size_t i = 0; i < profile->stacks.n; i++) {
         const struct pt_stack *stack = &profile->stacks.items[i];
         for (pt_u32 j = 0; (pt_i64)stack->stage == stage && j < stack->n; j++)
             if (stack->frames[j].flags & PT_FRAME_OF_PYTHON && stack->frames[j].file &&
-                strstr(stack->frames[j].file, file) && *stack->frames[j].function != '<')
+                strstr(stack->frames[j].file, file) && *stack->frames[j].function != '<' &&
+                (!function || strstr(stack->frames[j].function, function)))
                 return true;
     }
     return false;
+}
+
+/* Who only calls a model, by predict() or evaluate() of Keras, has no loader that would name its data: the files of
+ * Keras that make its batches tell. A generator is called by what serves a PyDataset, too, which has a file of its own.
+ */
+static const char *data_that_runs(const struct pt_profile *profile, pt_i64 stage)
+{
+    static const struct {
+        const char *file, *function, *data;
+    } rows[] = {{"py_dataset_adapter.py", NULL, "PyDatasetAdapter"},
+                {"tf_dataset_adapter.py", NULL, "TFDatasetAdapter"},
+                {"array_data_adapter.py", NULL, "ArrayDataAdapter"},
+                {"generator_data_adapter.py", NULL, "GeneratorDataAdapter"},
+                {"data_adapter_utils.py", "get_jax_iterator", "GeneratorDataAdapter"}};
+    char file[128];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(file, sizeof file, "/keras/src/trainers/data_adapters/%s", rows[i].file);
+        if (runs(profile, stage, file, rows[i].function))
+            return rows[i].data;
+    }
+    return "";
+}
+
+static bool takes_data(const struct pt_profile *profile, const struct pt_finding *finding, const char *patterns)
+{
+    return name_of_data_set(profile, finding) ? is_data_set(profile, finding, patterns)
+                                              : is_any(data_that_runs(profile, finding->stage), patterns);
 }
 
 static const char *replaced(struct pt_profile *profile, const char *text, const char *what, const char *instead)
@@ -453,7 +489,8 @@ const char *pt_in_words_of_trainer(struct pt_profile *profile, const struct pt_f
             continue;
         const char *where = rows[i].where;
         if (!last || strcmp(last, where) != 0)
-            is_there = strchr(where, '/') ? runs(profile, finding->stage, where) : is_data_set(profile, finding, where);
+            is_there =
+                strchr(where, '/') ? runs(profile, finding->stage, where, NULL) : takes_data(profile, finding, where);
         last = where;
         text = is_there ? replaced(profile, text, rows[i].option, rows[i].instead) : text;
     }

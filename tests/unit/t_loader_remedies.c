@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/analysis.h"
@@ -263,6 +264,32 @@ static void keras_has_options_by_its_data(void **state)
     }
 }
 
+/* predict() and evaluate() start no loader that a training takes its batches of: Keras' own files tell. */
+static void keras_has_options_by_its_files(void **state)
+{
+    static const struct {
+        const char *function, *file, *remedy;
+    } cases[] = {
+        {"PyDatasetAdapter._finite_generator", "py_dataset_adapter.py", "PyDataset(workers=5)"},
+        {"TFDatasetAdapter.get_jax_iterator", "tf_dataset_adapter.py", "map(..., num_parallel_calls=5)"},
+        {"get_jax_iterator", "data_adapter_utils.py", "PyDataset(workers=5)"},
+        {"unpack_x_y_sample_weight", "data_adapter_utils.py",
+         "DataLoader(num_workers=5, persistent_workers=True); each keeps batches in /dev/shm (docker --shm-size)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char file[128];
+        struct judged_stage *w = judged_new(10);
+        set_loading(w, "too_few_workers");
+        judged_set(w, "training.workers.count", 2);
+        snprintf(file, sizeof file, "/lib/keras/src/trainers/data_adapters/%s", cases[i].file);
+        add_calls(w, python(cases[i].function, file), python("predict", "/lib/keras/src/backend/jax/trainer.py"),
+                  PT_STACK_CALL_S, 1);
+        assert_string_equal(judged(w, "too_few_workers")->remedy, cases[i].remedy);
+        judged_free(w);
+    }
+}
+
 /* OpenCV and TurboJPEG have no img.draft. */
 static void only_pillow_drafts(void **state)
 {
@@ -304,6 +331,7 @@ int main(void)
         cmocka_unit_test(a_class_is_known_by_its_whole_name),
         cmocka_unit_test(only_pillow_drafts),
         cmocka_unit_test(keras_has_options_by_its_data),
+        cmocka_unit_test(keras_has_options_by_its_files),
         cmocka_unit_test(workers_of_an_iterator_are_to_share_its_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
