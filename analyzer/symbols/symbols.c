@@ -23,6 +23,7 @@ struct known_file {
     pt_u32 build_id_bytes;
     struct pt_elf_stamp stamp;   /* of when `frames` were found */
     bool is_another;             /* there is a file now, but not that one */
+    bool may_be_copy;            /* but as large */
     struct pt_symbol_file *file; /* NULL = cannot be used, or was not needed yet */
     bool was_opened;
     struct pt_map frames; /* address in the file -> struct found * */
@@ -138,6 +139,7 @@ static void read_cache(struct pt_symbols *symbols, const char *folder)
             continue;
         struct known_file *known = add_file(symbols, path, file->build_id, file->build_id_bytes);
         known->is_another = is_another(symbols, file, &now);
+        known->may_be_copy = now.numbers[0] == file->stamp.numbers[0];
         known->stamp = known->is_another ? file->stamp : known->stamp;
         for (pt_u32 i = file->first; i < file->first + file->n; i++) {
             uint64_t *const slot = pt_map_at(&known->frames, cache.addresses.items[i].address);
@@ -293,19 +295,12 @@ static const char *readable_name(struct pt_symbols *symbols, const char *name)
     return text;
 }
 
-static struct pt_symbol_file *opened(const struct pt_symbols *symbols, struct known_file *known)
-{
-    if (!known->was_opened && !known->is_another && may_be_of_run(symbols, known->path, known->build_id_bytes))
-        known->file = pt_symbol_file_open(known->path, known->build_id, known->build_id_bytes);
-    known->was_opened = true;
-    return known->file;
-}
-
-static struct found *look_up(struct pt_symbols *symbols, struct known_file *known, pt_u64 address)
+/* `file`: NULL = none can be used. */
+static struct found *look_into(struct pt_symbols *symbols, const struct known_file *known, struct pt_symbol_file *file,
+                               pt_u64 address)
 {
     struct pt_symbol list[PT_MAX_INLINED];
-    const pt_u32 n = known && opened(symbols, known) ? pt_symbol_file_find(known->file, address, list) : 0;
-    symbols->has_news |= known != NULL;
+    const pt_u32 n = file ? pt_symbol_file_find(file, address, list) : 0;
     struct found *found = pt_calloc(1, sizeof *found + (n ? n : 1) * sizeof *found->frames);
     found->n = n ? n : 1;
     for (pt_u32 i = 0; i < found->n; i++) {
@@ -318,6 +313,54 @@ static struct found *look_up(struct pt_symbols *symbols, struct known_file *know
         found->frames[i].near = readable_name(symbols, list[i].near);
     }
     return found;
+}
+
+/* All their texts are interned. */
+static bool is_same(const struct found *a, const struct found *b)
+{
+    bool is_same = a->n == b->n;
+    for (pt_u32 i = 0; is_same && i < a->n; i++)
+        is_same = a->frames[i].function == b->frames[i].function && a->frames[i].file == b->frames[i].file &&
+                  a->frames[i].line == b->frames[i].line;
+    return is_same;
+}
+
+/* A copy of the run's file, as another venv has it, gives what was kept the same names. */
+static bool is_copy(struct pt_symbols *symbols, const struct known_file *known, struct pt_symbol_file *file)
+{
+    enum { ENOUGH = 1000 };
+    pt_u32 n = 0;
+    for (size_t i = 0; i < known->frames.n && n < ENOUGH; i++) {
+        const struct found *kept = (const struct found *)(uintptr_t)known->frames.entries[i].value;
+        if (!kept || !kept->frames->function)
+            continue;
+        struct found *now = look_into(symbols, known, file, known->frames.entries[i].key);
+        const bool is_as_kept = is_same(kept, now);
+        free(now);
+        if (!is_as_kept)
+            return false;
+        n++;
+    }
+    return n > 0;
+}
+
+static struct pt_symbol_file *opened(struct pt_symbols *symbols, struct known_file *known)
+{
+    if (!known->was_opened && (!known->is_another || known->may_be_copy) &&
+        may_be_of_run(symbols, known->path, known->build_id_bytes))
+        known->file = pt_symbol_file_open(known->path, known->build_id, known->build_id_bytes);
+    if (!known->was_opened && known->file && known->is_another && !is_copy(symbols, known, known->file)) {
+        pt_symbol_file_close(known->file);
+        known->file = NULL;
+    }
+    known->was_opened = true;
+    return known->file;
+}
+
+static struct found *look_up(struct pt_symbols *symbols, struct known_file *known, pt_u64 address)
+{
+    symbols->has_news |= known != NULL;
+    return look_into(symbols, known, known ? opened(symbols, known) : NULL, address);
 }
 
 static const struct pt_frame *frames_at(struct pt_symbols *symbols, struct known_file *known, pt_u64 address,

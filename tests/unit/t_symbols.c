@@ -407,6 +407,9 @@ static void test_a_file_that_was_built_after_the_run(void **state)
     assert_string_equal(name_of_session(&session, path, address), "outer");
     assert_string_equal(name_of_session(&session, path, address + 2), "?");
     assert_string_equal(name_of_session(&session, path, address), "outer");
+    /* A copy of the run's own, as in another venv: it names what was kept as the run's did. */
+    in_shell("cp no-id-p no-id && touch -d @1705310000 no-id");
+    assert_string_equal(name_of_session(&session, path, address + 3), "outer");
     in_shell("cp -p no-id-p no-id");
     assert_string_equal(name_of_session(&session, path, address + 2), "outer");
     in_shell("cp no-id-q no-id");
