@@ -47,6 +47,7 @@ static void begin(void *state, struct pt_profile *profile)
     children->stages = pt_calloc(profile->stages.n, sizeof *children->stages);
     children->wait_for_waiters = pt_wait_for_waiters(session);
     children->hears = pt_calloc(pt_n_threads(&profile->facts->ids) + 1, sizeof *children->hears);
+    children->takes_results = pt_calloc(pt_n_threads(&profile->facts->ids) + 1, sizeof *children->takes_results);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         struct pt_children_process *own = &children->processes[process->index];
@@ -161,6 +162,7 @@ static void note_results(struct pt_children *children, const struct pt_event *e)
         pt_u32 *results = &children->processes[target->index].results;
         *results = *results ? *results : children->facts->call.span.blocker;
         children->processes[e->process->index].has_received = true;
+        children->takes_results[pt_thread_number(&children->facts->ids, e->thread)] = true;
     }
 }
 
@@ -177,8 +179,8 @@ static void note_service(struct pt_children *children, const struct pt_event *e)
     parent->has_workers = --parent->n_workers > 0;
 }
 
-/* A pool of processes that asyncio uses: a thread of it takes the results, and wakes the loop,
- * which has waited until this call. */
+/* A pool of processes that asyncio uses: a thread of it takes the results, and wakes the loop, which has waited until
+ * this call. Any other thread wakes it for its own work: what a database answered. */
 static bool is_woken_for_result(const struct pt_children *children, const struct pt_event *e)
 {
     const struct pt_facts *facts = children->facts;
@@ -187,7 +189,7 @@ static bool is_woken_for_result(const struct pt_children *children, const struct
         return false;
     const struct pt_thread *other =
         pt_channels_other_thread(&facts->channels, e->thread, span->blocker, true, pt_event_end_ns(e));
-    return other && other->process == e->process && children->hears[pt_thread_number(&facts->ids, other)];
+    return other && other->process == e->process && children->takes_results[pt_thread_number(&facts->ids, other)];
 }
 
 static void waited_in_loop(struct pt_children *children, const struct pt_event *e)
@@ -465,6 +467,7 @@ static void finish(void *state, struct pt_profile *profile)
     free(children->stages);
     free(children->wait_for_waiters);
     free(children->hears);
+    free(children->takes_results);
     free(children->commands.items);
     free(children->pools.items);
     pt_children_reads_free(&children->reads);

@@ -94,7 +94,8 @@ struct pt_children {
     struct {
         PT_VEC(struct pt_child_command);
     } commands;
-    bool *hears; /* by number of a thread: it has waited for data, which may be what workers send */
+    bool *hears;         /* by number of a thread: it has waited for data, which may be what workers send */
+    bool *takes_results; /* likewise: it has read what a worker sent */
     struct pt_children_waits pools;
     struct pt_children_reads reads;
     struct pt_map by_command; /* stage, interned text */
