@@ -157,11 +157,16 @@ static bool has_listening_name(const struct pt_process *process)
     return false;
 }
 
+static const struct pt_totals_by_kind *totals_of_life(const struct pt_process *process)
+{
+    return process->life_totals ? process->life_totals : process->totals;
+}
+
 /* A window may lack the calls: those of all of its life count. Its listen, which has no total of its own, is told by
  * the name of its socket: who only shut a connection down, or bound a socket for UDP, serves nobody. */
 static bool serves(const struct pt_process *process)
 {
-    const struct pt_totals_by_kind *totals = process->life_totals ? process->life_totals : process->totals;
+    const struct pt_totals_by_kind *totals = totals_of_life(process);
     return pt_totals_of(totals, PT_KIND_net_accept)->calls ||
            (pt_totals_of(totals, PT_KIND_net_setup)->calls && has_listening_name(process));
 }
@@ -181,13 +186,26 @@ bool pt_serves(const struct pt_process *process)
  * several times a second polls. */
 enum { LEAST_OF_SERVER_MS = 110 };
 
+/* Who never made a connection has those of its clients only. UDP asks without one. */
+static bool may_ask_others(const struct pt_process *process, const char *path)
+{
+    if (!strncmp(path, "udp", 3))
+        return true;
+    for (; process; process = process->previous_image ? process->previous_image : process->forked_from)
+        if (pt_totals_of(totals_of_life(process), PT_KIND_net_connect)->calls)
+            return true;
+    return false;
+}
+
 /* What a poll waits for when its time runs out: select does not say which descriptors it was given. A connection that
  * it names may be to a server that does not answer. */
 static enum pt_time_part part_of_timeout(const struct pt_event *event, enum pt_channel channel)
 {
-    const bool may_be_for_clients =
-        channel == PT_CHANNEL_LOCAL && pt_event_as(event, wait_poll)->timeout_ms >= LEAST_OF_SERVER_MS;
-    return may_be_for_clients && pt_serves(event->process) ? PT_PART_idle : PT_PART_sleep;
+    if (pt_event_as(event, wait_poll)->timeout_ms < LEAST_OF_SERVER_MS || channel == PT_CHANNEL_FILE ||
+        !pt_serves(event->process))
+        return PT_PART_sleep;
+    const bool asks = channel == PT_CHANNEL_NETWORK && may_ask_others(event->process, pt_descriptor_of_event(event));
+    return asks ? PT_PART_sleep : PT_PART_idle;
 }
 
 static enum pt_time_part part_of_span(const struct pt_event *event, enum pt_channel channel)
