@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "proftrace/cuda.h"
@@ -148,12 +149,17 @@ static bool polls_listener(const struct pt_event *event, enum pt_channel channel
     return channel != PT_CHANNEL_FILE && pt_is_listening(pt_descriptor_of_event(event));
 }
 
+/* Who bound the socket may have forked this one since, which then has its names: a master and its workers. */
 static bool has_listening_name(const struct pt_process *process)
 {
     const char *name;
-    for (size_t at = 0; (name = pt_process_next_string(process, &at));)
-        if (pt_channel_of_path(name) != PT_CHANNEL_FILE && pt_is_listening(name))
-            return true;
+    pt_i64 until_ns = INT64_MAX;
+    for (; process; process = process->forked_from) {
+        for (size_t at = 0; (name = pt_process_next_string(process, until_ns, &at));)
+            if (pt_channel_of_path(name) != PT_CHANNEL_FILE && pt_is_listening(name))
+                return true;
+        until_ns = process->start_ns;
+    }
     return false;
 }
 

@@ -77,6 +77,19 @@ thread.join()
 if child: os.wait()
 """
 
+# As a worker of gunicorn: its master has bound the socket. When nothing comes, select names the pipe.
+BOUND_BEFORE_THE_FORK = """
+import os, select, socket
+listener = socket.socket()
+listener.bind(('127.0.0.1', 0))
+if os.fork():
+    os.wait()
+else:
+    listener.listen()
+    r, w = os.pipe()
+    for i in range(4): select.select([listener, r], [], [], 0.3)
+"""
+
 
 class EventLoops(AccountCase):
     def run_python(self, body):
@@ -88,6 +101,14 @@ class EventLoops(AccountCase):
         time = stage["time"]
         self.assertGreater(time["idle_s"], 1.2, time)
         self.assertLess(time["data_wait_s"] + time["sleep_s"], 0.1, time)
+        self.assertEqual(self.found(report), [])
+
+    @thrice
+    def test_a_worker_of_a_server_without_clients(self):
+        _, report, stage = self.run_python(BOUND_BEFORE_THE_FORK)
+        worker = next(row for row in stage["threads"] if row["child_wait_s"] < 0.1)
+        self.assertGreater(worker["idle_s"], 1.1, worker)
+        self.assertLess(worker["sleep_s"], 0.1, worker)
         self.assertEqual(self.found(report), [])
 
     @thrice

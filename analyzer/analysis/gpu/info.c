@@ -93,7 +93,7 @@ void pt_gpu_info_begin(struct pt_gpu *gpu)
         size_t at = 0;
         if (!lacks_events(process) || !gpu->stages[pt_gpu_stage_of(gpu, process)].is_used)
             continue;
-        for (const char *text; (text = pt_process_next_string(process, &at));)
+        for (const char *text; (text = pt_process_next_string(process, INT64_MAX, &at));)
             describe_by_text(gpu, process, text);
     }
 }
