@@ -178,10 +178,11 @@ static pt_u64 hash_of(const struct pt_event *event, const char *path)
     return has_no_name(path) ? mixed(hash, key_of(event->process, pt_descriptor_number(event))) : hash;
 }
 
-/* Nobody writes to the epoll and the timers that each of thousands of processes has: they would fill the table. */
+/* Nobody writes to the epoll and the timers that each of thousands of processes has: they would fill the table. Who
+ * writes to an eventfd may return later than the one who waited for it. */
 static bool may_be_new(const struct pt_event *event, enum pt_channel kind, const char *path)
 {
-    return kind == PT_CHANNEL_LOCAL && (!has_no_name(path) || pt_sends(event));
+    return kind == PT_CHANNEL_LOCAL && (!has_no_name(path) || pt_sends(event) || !strcmp(path, "anon_inode:[eventfd]"));
 }
 
 static pt_u32 channel_of(struct pt_channels *channels, const struct pt_event *event)
