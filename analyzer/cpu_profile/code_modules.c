@@ -31,6 +31,18 @@ static struct pt_code_module *module_at(struct pt_code_modules *modules, pt_u64 
     return module;
 }
 
+/* Two files of one path that are mapped by turns would make modules without end, for which there are no numbers: from
+ * then on the known one is taken. */
+enum { MOST_OF_ONE_PATH = 64 };
+
+/* Whether the file that has this inode now may be a new one: where a file system has no generations (NFS, FUSE), it may
+ * have got the number of an earlier one, whose tables would be read for it. */
+static bool may_be_new(struct pt_code_modules *modules, pt_u64 place)
+{
+    pt_u64 *n_anew = pt_map_at(&modules->n_anew, place);
+    return *n_anew < MOST_OF_ONE_PATH && ++*n_anew;
+}
+
 struct pt_code_module *pt_code_module_of_file(struct pt_code_modules *modules, const char *path, pt_u64 device,
                                               pt_u64 inode, pt_u64 generation)
 {
@@ -38,9 +50,7 @@ struct pt_code_module *pt_code_module_of_file(struct pt_code_modules *modules, c
     const pt_u64 place = pt_hash_pair((uintptr_t)interned, device);
     pt_u64 *known = pt_map_at(&modules->by_file, pt_hash_pair(place, pt_hash_pair(inode, generation)));
     pt_u64 *newest = pt_map_at(&modules->newest, place);
-    /* Where a file system has no generations (NFS, FUSE), this may be a new file that has got the number of an earlier
-     * one, whose tables would be read for it. */
-    if (!generation && *known != *newest)
+    if (!generation && *known && *known != *newest && may_be_new(modules, place))
         *known = 0;
     struct pt_code_module *module = module_at(modules, known, interned, inode);
     *newest = (uintptr_t)module;
@@ -155,5 +165,6 @@ void pt_code_modules_fini(struct pt_code_modules *modules)
     pt_intern_fini(&modules->paths);
     pt_map_fini(&modules->by_file);
     pt_map_fini(&modules->newest);
+    pt_map_fini(&modules->n_anew);
     pt_map_fini(&modules->calls);
 }

@@ -33,6 +33,7 @@ struct pt_code_modules {
     struct pt_map
         by_file;          /* path, device, inode, generation -> module: below two roots a path is two files, by turns */
     struct pt_map newest; /* path, device -> module */
+    struct pt_map n_anew; /* path, device -> how often a file that was known counted as a new one */
     struct pt_map calls;  /* module and offset in its file -> what call stands before it; see code_bytes.h */
 };
 
