@@ -186,8 +186,7 @@ class Otlp(ExportCase):
                 parents = {span["name"]: spans[span["parentSpanId"]]["name"] for span in spans.values() if "parentSpanId" in span}
                 self.assertEqual({name: parent for name, parent in parents.items() if name in ("stays", "outer", "left", "closed")}, above)
 
-    def test_what_is_too_deep_is_counted(self):
-        ranges = [f'{1 + i / 1000:.9f} 100/100 range_begin name="r{i}"' for i in range(70)] + [f'{2 + i / 1000:.9f} 100/100 range_end' for i in range(70)]
+    def folder_of(self, ranges):
         folder = tempfile.mkdtemp(dir=self.folder)
         story = os.path.join(folder, "story.pt.txt")
         with open(story, "w", encoding="utf-8") as file:
@@ -195,11 +194,24 @@ class Otlp(ExportCase):
                        'boot="b" host="h" stage="s" comm="a" exe="/usr/bin/a" argc=1 argv=["a"]\nthread 100/100 slot=0 life=1 start=0.0\n')
             file.write("\n".join(ranges) + "\n")
         self.traced("assemble", story, "-o", folder)
+        return folder
+
+    def test_what_is_too_deep_is_counted(self):
+        folder = self.folder_of([f'{1 + i / 1000:.9f} 100/100 range_begin name="r{i}"' for i in range(70)] + [f'{2 + i / 1000:.9f} 100/100 range_end' for i in range(70)])
         # r69 ends first, at 2 s: r64, the first that is too deep, begins at 1.064 s and ends at 2.005 s.
         for left_out, options in ((6, ()), (0, ("--from", "5s")), (3, ("--from", "2.0025s")), (3, ("--until", "1.0665s")), (2, ("--min-dur", "0.9375s"))):
             done = self.traced("export", "--to", "otlp", "--json", *options, "-o", os.path.join(folder, f"spans{left_out}{len(options)}"), folder)
             said = f"{left_out} events could not be shown".encode() in done.stderr
             self.assertEqual((json.loads(done.stdout)["left_out"], said), (left_out, left_out > 0), (options, done.stderr))
+
+    def test_ranges_without_an_end_are_counted(self):
+        """Those too deep whose starts are not kept count where they begin."""
+        begun = [f'{1 + i / 100000:.9f} 100/100 range_begin name="r"' for i in range(200000)]
+        ended = [f"{4 + i / 100000:.9f} 100/100 range_end" for i in range(200000)]
+        for left_out, ranges, options in ((199936, begun, ()), (99937, begun, ("--until", "2s")), (199936, begun + ended, ())):
+            folder = self.folder_of(ranges)
+            done = self.traced("export", "--to", "otlp", "--json", *options, "-o", os.path.join(folder, f"spans{left_out}"), folder)
+            self.assertEqual(json.loads(done.stdout)["left_out"], left_out, (len(ranges), options))
 
     def test_filters(self):
         path, _ = self.export("otlp", "--min-dur", "1s")

@@ -25,7 +25,7 @@
 #include "util/text/path.h"
 #include "span.h"
 
-enum { MAX_DEPTH = 64, MAX_OVERLAPPING = 1024 };
+enum { MAX_DEPTH = 64, MAX_OVERLAPPING = 1024, MAX_DEEPER = 1 << 16 };
 
 /* Ids: the run is 1, stages follow; above these each process has room for its own spans. */
 #define RUN_ID 1ull
@@ -44,8 +44,8 @@ struct thread_spans {
     pt_u32 depth; /* also counts those deeper than MAX_DEPTH */
     struct {
         PT_VEC(pt_i64);
-    } deeper_starts_ns;
-    pt_u32 holes; /* in its events, that were passed */
+    } deeper_starts_ns; /* the first MAX_DEEPER of those: ranges that nobody ends are without end */
+    pt_u32 holes;       /* in its events, that were passed */
 };
 
 struct overlapping_span {
@@ -166,8 +166,10 @@ static void begin_range(struct export *export, struct thread_spans *spans, const
         spans->open[spans->depth] = open;
         spans->open[spans->depth].detail = detail;
         spans->open[spans->depth].number = -1;
-    } else {
+    } else if (spans->deeper_starts_ns.n < MAX_DEEPER) {
         pt_vec_push(&spans->deeper_starts_ns, event->start_ns);
+    } else {
+        export->summary->left_out += event->start_ns <= export->window.until_ns;
     }
     spans->depth++;
 }
@@ -180,6 +182,8 @@ static void end_range(struct export *export, struct thread_spans *spans, pt_i64 
         put_ended(export, spans->thread, &spans->open[spans->depth], end_ns, is_guessed);
         return;
     }
+    if (spans->depth - MAX_DEPTH >= spans->deeper_starts_ns.n)
+        return; /* it was counted where it began */
     const pt_i64 start_ns = spans->deeper_starts_ns.items[--spans->deeper_starts_ns.n];
     export->summary->left_out +=
         end_ns - start_ns >= export->filter->min_duration_ns && is_in_window(export, start_ns, end_ns);
