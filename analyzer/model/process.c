@@ -37,6 +37,7 @@ static void fill_header(struct pt_process *p, const struct pt_file_header *h)
     p->pid = h->pid;
     p->ppid = h->ppid;
     p->uid = h->uid;
+    p->start_realtime_ns = h->realtime_ns;
     p->state = h->state == PT_PROCESS_EXITED || h->state == PT_PROCESS_EXECED ? (enum pt_process_state)h->state
                                                                               : PT_PROCESS_LIVE;
     p->exit_status = h->exit_status;

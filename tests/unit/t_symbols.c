@@ -421,9 +421,8 @@ static void test_a_file_that_was_built_after_the_run(void **state)
     session.path = in_folder("nowhere");
     assert_string_equal(name_of_session(&session, path, address), "?");
     /* The clock was set forward before the run built it. */
-    struct pt_file_header head = {.realtime_ns = (pt_u64)time(NULL) * 1000000000};
-    struct pt_trace_file trace = {.header = &head};
-    struct pt_process process = {.file = &trace, .start_ns = 100000000000}, *processes[] = {&process};
+    struct pt_process process = {.start_ns = 100000000000, .start_realtime_ns = (pt_u64)time(NULL) * 1000000000},
+                      *processes[] = {&process};
     session.processes = processes;
     session.n_processes = 1;
     assert_string_equal(name_of_session(&session, path, address), "inner");
