@@ -305,8 +305,9 @@ void pt_run_files_fini(struct pt_run_files *run)
 char *pt_run_dir_of(const char *path, struct pt_error *err)
 {
     char *named = pt_without_slashes(path ? pt_run_path(path) : pt_runs_root());
-    char *latest = is_run(named) ? NULL : latest_of(named, err);
-    if (!latest && path)
+    const bool is_itself = is_run(named); /* PROFTRACE_DIR may be a run, too */
+    char *latest = is_itself ? NULL : latest_of(named, err);
+    if (!latest && (path || is_itself))
         return named;
     free(named);
     return latest;

@@ -81,6 +81,12 @@ class Pages(ServeCase):
             self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
             self.assertIn(words, done.stderr)
 
+    def test_the_folder_of_runs_is_a_run_itself(self):
+        """PROFTRACE_DIR may name one: it failed, and gave no cause."""
+        with subprocess.Popen([PROFTRACE, "view"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment(PROFTRACE_DIR=str(self.runs / "few"))) as shown:
+            self.assertIn("/runs/few?token=", shown.stdout.readline())
+            shown.terminate()
+
     def test_where_runs_lie(self):
         for name in "PROFTRACE_DIR", "PROFILE_OUTPUT_DIR":
             with subprocess.Popen([PROFTRACE, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/",
