@@ -240,6 +240,8 @@ static struct pt_panel *notes_panel(struct pt_doc *doc, const struct pt_run *run
         panel->texts[panel->n_texts++] =
             session->quality.truncated
                 ? "What was recorded lay in the missing part: copy the files again and compare their sizes."
+            : session->quality.blank_files && !session->n_processes
+                ? "Trace files are empty: copy the whole folder of the run again if the original has more."
             : session->quality.missing_files
                 ? "Trace files are missing, and what they had recorded: copy the whole folder of the run."
             : count_untraced(run, session) ? "Nothing was recorded: the reasons stand above."

@@ -46,6 +46,7 @@ static const struct pt_schema *schema_of(struct pt_session_data *data, const cha
 /* Processes killed at their start: no damage, and with many of them not a line for each. */
 void pt_session_note_blank(struct pt_session *session, size_t n)
 {
+    session->quality.blank_files = n;
     if (n == 1)
         pt_session_note(session, "a process ended before its trace began: its file is empty");
     if (n < 2)

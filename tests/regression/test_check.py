@@ -572,6 +572,19 @@ class Undecided(Case):
                 file.unlink()
             self.assertGreaterEqual(json.loads(self.proftrace("report", less, "--format", "json"))["trace_quality"]["missing_files"], 1)
 
+    def test_trace_files_that_are_all_blank(self):
+        """After a full disk or a power cut: no calls at all were as good as any."""
+        self.with_baseline(*self.usual)
+        run = self.broken(lambda _: None)
+        for file in run.glob("*.pts"):
+            file.unlink()
+        for file in run.glob("*.ptr"):
+            os.truncate(file, 0)
+        before = self.file.read_bytes()
+        self.check(run, status=4)
+        self.proftrace("baseline", "add", self.file, run, status=4)
+        self.assertEqual(self.file.read_bytes(), before)
+
     def test_a_process_of_which_the_beginning_alone_is_here(self):
         """It grew into a file of its own, which was not copied: it was "killed or crashed after 20 ms"."""
         subprocess.run([sys.executable, "-c", "for i in range(3000): open('/etc/hostname').close()"], check=True, timeout=100,
