@@ -67,20 +67,25 @@ static bool had_launcher(const char *path)
     const struct dirent *entry;
     bool had = pt_session_had_launcher(path);
     while (directory && !had && (entry = readdir(directory)))
-        had = !strcmp(entry->d_name, "logs") ||
+        had = !strcmp(entry->d_name, "logs") || !strcmp(entry->d_name, PT_RUN_FILE) ||
               (!strncmp(entry->d_name, "cpu-", 4) && pt_ends_with(entry->d_name, ".pcp"));
     if (directory)
         closedir(directory);
     return had;
 }
 
-/* That it was recorded without a launcher is not said where there was one. */
+/* That it was recorded without a launcher is not said where there was one. Of a file its folder tells, unless it was
+ * copied out of its run. */
 static const char *why_no_run(const char *path, bool is_broken)
 {
-    return is_broken             ? PT_RUN_FILE " cannot be read"
-           : !is_directory(path) ? "a file was named, not its run"
-           : had_launcher(path)  ? PT_RUN_FILE " is missing: the launcher wrote one, and it was not copied"
-                                 : NULL;
+    const bool is_file = !is_directory(path);
+    const char *name = is_file ? pt_base_name(path) : path;
+    PT_AUTO(pt_freep) char *directory = is_file ? pt_asprintf("%.*s.", (int)(name - path), path) : pt_strdup(path);
+    const bool is_alone = is_file && !pt_session_page_is_whole(directory);
+    return is_broken                               ? PT_RUN_FILE " cannot be read"
+           : !is_alone && !had_launcher(directory) ? NULL
+           : is_file                               ? "a file was named, not its run"
+                     : PT_RUN_FILE " is missing: the launcher wrote one, and it was not copied";
 }
 
 static void free_empty(struct pt_session *session)

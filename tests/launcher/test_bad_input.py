@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-from launcher_case import LauncherCase
+from launcher_case import LIBRARY, LauncherCase
 
 READERS = ("report", "stats", "info", "dump", "export")
 USAGE, UNREADABLE, FAILED_FIRST, NOT_EXECUTABLE, NOT_FOUND = 2, 3, 125, 126, 127
@@ -187,6 +187,17 @@ class BadInput(LauncherCase):
         finding = json.loads(self.proftrace("report", "run", "--format", "json").stdout)["observations"][0]
         self.assertEqual((finding["rule"], finding["remedy"]), ("time_not_measured", "report the whole folder of the run: its run.json is damaged or not here"))
         self.assertNotIn("proftrace run", finding["advice"])
+        # Without a launcher nobody noted more of it, also where one file of it is named.
+        sleeper = "import ctypes; ctypes.CDLL(None).syscall(35, (ctypes.c_long * 2)(0, 500000000), None); [open('/etc/hostname').close() for i in range(3000)]"
+        subprocess.run([sys.executable, "-c", sleeper], check=True, timeout=100,
+                       env={**os.environ, "LD_PRELOAD": LIBRARY, "PROFTRACE_DIR": os.path.join(self.folder, "bare")})
+        bare = pathlib.Path(self.folder, "bare/latest").resolve()
+        for name in bare, next(bare.glob("*.ptr")):
+            report = json.loads(self.proftrace("report", name, "--format", "json").stdout)
+            finding = next(finding for finding in report["observations"] if finding["rule"] == "time_not_measured")
+            self.assertNotIn("run.json", finding["remedy"])
+            self.assertNotIn("The launcher", finding["advice"])
+            self.assertNotIn("not its run", json.dumps(report))
 
     def test_impossible_cpu_time(self):
         """A damaged number must not become the headline: more CPU time than the machine has is unknown."""
