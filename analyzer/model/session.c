@@ -105,7 +105,7 @@ static bool is_directory(const char *path)
 }
 
 /* The forked name the process that they were forked from, whose file may be missing although nothing counts it.
- * `n_told`: files that are here, and have notes of their own. */
+ * `n_told`: damaged files, which have notes of their own, and may be the parents'. */
 static void find_missing_parents(struct pt_session *session, size_t n_told)
 {
     struct pt_map there = {0}, missing = {0};
@@ -198,7 +198,8 @@ static void drop_beginnings(struct file_list *files)
     pt_map_fini(&own);
 }
 
-/* Open what can be opened; the first error is kept for the case that nothing can. How many cannot. */
+/* Open what can be opened; the first error is kept for the case that nothing can. How many cannot, less blank ones:
+ * those are of processes that forked nobody. */
 static size_t open_files(struct pt_session *session, const struct pt_run_files *run, struct file_list *files,
                          struct pt_error *first)
 {
@@ -210,7 +211,7 @@ static size_t open_files(struct pt_session *session, const struct pt_run_files *
     *first = opened.first;
     pt_session_note_blank(session, opened.n_blank);
     find_missing(session, &opened, run->n_made);
-    return opened.n_blank + opened.n_unreadable;
+    return opened.n_unreadable;
 }
 
 static void note_refused(struct pt_session *session)

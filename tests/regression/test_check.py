@@ -555,6 +555,8 @@ class Undecided(Case):
         quality = json.loads(self.proftrace("report", pair, "--format", "json"))["trace_quality"]
         self.assertEqual(quality["missing_files"], 1)
         self.assertIn("1 trace file of processes that forked others is missing or cannot be read: what these inherited has no name", quality["notes"])
+        (pair / "x-9-00000009.ptr").touch()  # of an unrelated process, killed at its start
+        self.assertIn("1 trace file of processes that forked others is missing", json.dumps(json.loads(self.proftrace("report", pair, "--format", "json"))["trace_quality"]["notes"]))
         damaged = next(file for file in pair.glob("*.ptr") if "-5-" in file.name)
         damaged.write_bytes(b"noise" * 1000)
         self.assertIn("2 trace files of processes that forked others are missing or cannot be read", json.dumps(json.loads(self.proftrace("report", pair, "--format", "json"))["trace_quality"]["notes"]))
