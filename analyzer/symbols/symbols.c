@@ -57,7 +57,8 @@ static struct known_file *add_file(struct pt_symbols *symbols, const char *path,
     struct known_file *known = pt_calloc(1, sizeof *known);
     known->path = path;
     known->build_id_bytes = bytes;
-    memcpy(known->build_id, build_id, bytes);
+    if (bytes)
+        memcpy(known->build_id, build_id, bytes);
     known->stamp = symbols->folder ? pt_elf_image_stamp(path, build_id, bytes) : (struct pt_elf_stamp){0};
     pt_vec_push(&symbols->files, known);
     return known;

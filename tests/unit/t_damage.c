@@ -120,6 +120,12 @@ static void damaged_segment_is_counted(void **state)
     pt_trace_writer_free(w);
 }
 
+static void scan_again(struct pt_trace_file *trace)
+{
+    pt_scan_segments(trace);
+    pt_map_fini(&trace->slot_at); /* as pt_trace_file_open() does */
+}
+
 /* It shrinks after its size was asked for, as of a copy that is written anew: what was counted was 0, and "exact". */
 static void shrinks_while_it_is_read(void **state)
 {
@@ -133,7 +139,7 @@ static void shrinks_while_it_is_read(void **state)
     assert_false(trace->truncated);
     const pt_u64 area = trace->slots.items[0].area_offset;
     assert_int_equal(ftruncate(file.fd, (off_t)area + 100), 0);
-    pt_scan_segments(trace);
+    scan_again(trace);
     assert_true(trace->truncated && trace->is_area_cut);
     assert_int_equal(trace->read_errno, 0);
     assert_int_equal(trace->bytes, area + 100);
@@ -142,7 +148,7 @@ static void shrinks_while_it_is_read(void **state)
     assert_int_equal(pwrite(file.fd, bytes, n, 0), (ssize_t)n);
     trace = pt_trace_file_open(file.path, &error);
     assert_int_equal(ftruncate(file.fd, (off_t)area), 0);
-    pt_scan_segments(trace);
+    scan_again(trace);
     assert_true(trace->truncated);
     assert_int_equal(trace->bytes, area);
     pt_trace_file_close(trace);
@@ -162,7 +168,7 @@ static void what_cannot_be_read_is_said(void **state)
     struct pt_trace_file *trace = pt_trace_file_open(file.path, &error);
     const int here = open(".", O_RDONLY | O_CLOEXEC);
     assert_int_equal(dup2(here, trace->fd), trace->fd);
-    pt_scan_segments(trace);
+    scan_again(trace);
     assert_true(trace->truncated);
     assert_int_equal(trace->read_errno, EISDIR);
     close(here);
