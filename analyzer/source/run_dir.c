@@ -194,7 +194,7 @@ static char *latest_of(const char *root, struct pt_error *err)
     PT_AUTO(pt_freep) char *link = pt_asprintf("%s/latest", root);
     PT_AUTO(pt_freep) char *target = realpath(link, NULL);
     struct stat at_link, at_target;
-    struct pt_error unread;
+    struct pt_error unread = {0};
     if (!target || lstat(link, &at_link) < 0 || stat(target, &at_target) < 0) {
         if (err)
             fail_without_latest(root, err);
