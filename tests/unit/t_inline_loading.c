@@ -141,8 +141,9 @@ static void a_loader_is_seen_without_operations(void **state)
     free_analyzed(&run);
 }
 
-/* A PyDataset(workers=8), or tf.data, which tells none: its threads read while the training goes on. Behind Keras'
- * iterator on PyTorch may be threads or none: who reads tells. */
+/* A PyDataset(workers=8), or tf.data, which tells none: its threads read while the training goes on. What the main
+ * thread reads beside known ones is no sample. Behind Keras' iterator on PyTorch may be threads or none: who reads
+ * tells. */
 static void what_threads_read_ahead_is_not_loaded_in_main(void **state)
 {
     static const struct {
@@ -150,6 +151,7 @@ static void what_threads_read_ahead_is_not_loaded_in_main(void **state)
         double cost_s;
     } cases[] = {{"Data", "0", "101", 0.9},
                  {"Data", "8", "101", 0.4},
+                 {"Data", "8", "100", 0.4},
                  {"Data", "4294967295", "101", 0.4},
                  {"ConverterIterableDataset", "0", "101", 0.4},
                  {"ConverterIterableDataset", "0", "100", 0.9}};
