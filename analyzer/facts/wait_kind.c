@@ -158,7 +158,7 @@ static bool has_listening_name(const struct pt_process *process)
         for (size_t at = 0; (name = pt_process_next_string(process, until_ns, &at));)
             if (pt_channel_of_path(name) != PT_CHANNEL_FILE && pt_is_listening(name))
                 return true;
-        until_ns = process->start_ns;
+        until_ns = process->start_ns - process->cut_ns;
     }
     return false;
 }

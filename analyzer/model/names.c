@@ -89,7 +89,7 @@ static const struct pt_definition *find(const struct pt_process *process, pt_u32
             *ret_owner = process;
             return def;
         }
-        until_ns = process->start_ns + 1000000;
+        until_ns = process->start_ns - process->cut_ns + 1000000;
     }
     return NULL;
 }

@@ -135,6 +135,7 @@ struct pt_process {
     const struct pt_heap_totals *heap;      /* likewise */
     const struct pt_totals_by_kind
         *life_totals; /* where `totals` are of a window: those of all of its life; else NULL */
+    pt_i64 cut_ns;    /* likewise: how long before start_ns it began; else 0 */
     struct pt_module *modules;
     pt_u32 n_modules;
     struct pt_untraced *untraced;

@@ -114,6 +114,7 @@ static void cut_process(struct pt_process *process, const struct summing *summin
     }
     if (process->start_ns < from_ns) {
         process->start_monotonic_ns += (pt_u64)(from_ns - process->start_ns);
+        process->cut_ns = from_ns - process->start_ns;
         process->start_ns = from_ns;
     }
     process->life_totals = process->totals;

@@ -49,6 +49,22 @@ for i in range(5):
     os.write(out, b"goes on")
 """
 
+LISTENS_AFTER_THE_FORK = """
+import os, select, socket, time
+r, w = os.pipe()
+if os.fork():
+    time.sleep(0.1)  # the child's start is when it runs
+    listener = socket.create_server(("127.0.0.1", 0))
+    os.write(w, b"x")
+    os.wait()
+else:
+    os.read(r, 1)
+    datagrams = socket.socket(type=socket.SOCK_DGRAM)
+    datagrams.bind(("127.0.0.1", 0))
+    last = os.dup(r)  # the highest: select names it
+    for i in range(7): select.select([datagrams, last], [], [], 0.25)
+"""
+
 # The library sees calls at its start only: a static program, which cannot be traced, and then it computes.
 COMPUTES = """
 import os, subprocess, sys, time
@@ -328,6 +344,15 @@ class Since(LauncherCase):
             time = self.report(*options)["stages"][0]["time"]
             self.assertEqual(time["sleep_s"], 0, options)
             self.assertGreater(time["idle_s"], 2, options)
+
+    def test_of_a_parent_that_listened_after_the_fork(self):
+        """Its socket is not the child's, which serves nobody, and sleeps: also where the window begins behind the parent's listen."""
+        done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", LISTENS_AFTER_THE_FORK, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for options in (), ("--since", "1s"):
+            rows = self.report(*options)["stages"][0]["threads"]
+            self.assertGreater(max(row["sleep_s"] for row in rows), 0.7, (options, rows))
+            self.assertLess(max(row["idle_s"] for row in rows), 0.1, (options, rows))
 
     @classmethod
     def training(cls):
