@@ -149,15 +149,29 @@ static bool polls_listener(const struct pt_event *event, enum pt_channel channel
     return channel != PT_CHANNEL_FILE && pt_is_listening(pt_descriptor_of_event(event));
 }
 
+/* Of its own. Asked for each of its children: a master may have thousands, and as many names. */
+static pt_i64 first_listens_ns(const struct pt_process *process)
+{
+    pt_i64 *seen = &((struct pt_process *)(uintptr_t)process)->listens_ns;
+    pt_i64 first_ns = __atomic_load_n(seen, __ATOMIC_RELAXED), at_ns; /* two threads may ask at once */
+    const char *name;
+    if (first_ns)
+        return first_ns;
+    first_ns = PT_NEVER_NS;
+    for (size_t at = 0; (name = pt_process_next_string(process, &at, &at_ns));)
+        if (at_ns < first_ns && pt_channel_of_path(name) != PT_CHANNEL_FILE && pt_is_listening(name))
+            first_ns = at_ns > 0 ? at_ns : 1;
+    __atomic_store_n(seen, first_ns, __ATOMIC_RELAXED);
+    return first_ns;
+}
+
 /* Who bound the socket may have forked this one since, which then has its names: a master and its workers. */
 static bool has_listening_name(const struct pt_process *process)
 {
-    const char *name;
-    pt_i64 until_ns = INT64_MAX;
+    pt_i64 until_ns = PT_NEVER_NS - 1;
     for (; process; process = process->forked_from) {
-        for (size_t at = 0; (name = pt_process_next_string(process, until_ns, &at));)
-            if (pt_channel_of_path(name) != PT_CHANNEL_FILE && pt_is_listening(name))
-                return true;
+        if (first_listens_ns(process) <= until_ns)
+            return true;
         until_ns = process->start_ns - process->cut_ns;
     }
     return false;
@@ -192,15 +206,23 @@ bool pt_serves(const struct pt_process *process)
  * several times a second polls. */
 enum { LEAST_OF_SERVER_MS = 110 };
 
+/* Whether it connected, or one whose connections it has. */
+static bool has_connected(const struct pt_process *process)
+{
+    pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->asks_cache, known = 0;
+    for (; process && !known; process = process->previous_image ? process->previous_image : process->forked_from)
+        known = pt_totals_of(totals_of_life(process), PT_KIND_net_connect)->calls
+                    ? 2
+                    : __atomic_load_n(&process->asks_cache, __ATOMIC_RELAXED); /* two threads may ask at once */
+    known = known ? known : 1;
+    __atomic_store_n(seen, known, __ATOMIC_RELAXED);
+    return known == 2;
+}
+
 /* Who never made a connection has those of its clients only. UDP asks without one. */
 static bool may_ask_others(const struct pt_process *process, const char *path)
 {
-    if (!strncmp(path, "udp", 3))
-        return true;
-    for (; process; process = process->previous_image ? process->previous_image : process->forked_from)
-        if (pt_totals_of(totals_of_life(process), PT_KIND_net_connect)->calls)
-            return true;
-    return false;
+    return !strncmp(path, "udp", 3) || has_connected(process);
 }
 
 /* What a poll waits for when its time runs out: select does not say which descriptors it was given. A connection that

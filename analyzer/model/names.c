@@ -101,14 +101,15 @@ static const char *find_string(const struct pt_process *process, pt_u32 id)
     return def ? (const char *)def->payload : NULL;
 }
 
-const char *pt_process_next_string(const struct pt_process *process, pt_i64 until_ns, size_t *at)
+const char *pt_process_next_string(const struct pt_process *process, size_t *at, pt_i64 *ret_ns)
 {
-    const struct pt_clock_scale *scale = &pt_process_data_of(process)->scale;
     const struct pt_trace_file *file = process->file;
     while (*at < file->definitions.n) {
         const struct pt_definition *def = &file->definitions.items[(*at)++];
-        if (def->type == PT_DEF_STRING && (until_ns == INT64_MAX || pt_scale_time(scale, def->ticks) <= until_ns))
-            return (const char *)def->payload;
+        if (def->type != PT_DEF_STRING)
+            continue;
+        *ret_ns = pt_scale_time(&pt_process_data_of(process)->scale, def->ticks);
+        return (const char *)def->payload;
     }
     return NULL;
 }

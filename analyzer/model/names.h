@@ -15,9 +15,9 @@ struct pt_process_data;
  * files. */
 const char *pt_process_string(const struct pt_process *process, pt_u32 id);
 
-/* The next string that the process defined itself until then, from `*at` on, which begins with 0; NULL = there are no
+/* The next string that the process defined itself, and when, from `*at` on, which begins with 0; NULL = there are no
  * more. They stay where events that name them are overwritten. */
-const char *pt_process_next_string(const struct pt_process *process, pt_i64 until_ns, size_t *at);
+const char *pt_process_next_string(const struct pt_process *process, size_t *at, pt_i64 *ret_ns);
 
 /* What is at the other end of a descriptor, by its name; id 0 and unknown ids count as files. */
 enum pt_channel { PT_CHANNEL_FILE, PT_CHANNEL_LOCAL /* pipe, socketpair, unix socket */, PT_CHANNEL_NETWORK };

@@ -142,11 +142,14 @@ struct pt_process {
     pt_u32 n_untraced;
     struct pt_quality quality;
     pt_u64 lock_cache[16]; /* address of a lock, plus 1 when it is the GIL: see python.h */
+    /* When it first named a socket that listens, or never: see facts/wait_kind.h; 0 = not asked for yet. */
+    pt_i64 listens_ns;
     bool has_children;
     bool lacks_earlier; /* of a window: not all connections that it made before it were found */
     pt_u8 worker_cache; /* whether it is a worker, plus 1: see facts/workers.h; 0 = not asked for yet */
     pt_u8 python_cache; /* whether it runs Python, likewise: see facts/python.h */
     pt_u8 serves_cache; /* whether it listens or accepts, likewise: see facts/wait_kind.h */
+    pt_u8 asks_cache;   /* whether it connected, or one whose connections it has, likewise */
 };
 
 /* Whether its counters were in the missing end of its file. */

@@ -91,9 +91,10 @@ void pt_gpu_info_begin(struct pt_gpu *gpu)
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         size_t at = 0;
+        pt_i64 defined_ns;
         if (!lacks_events(process) || !gpu->stages[pt_gpu_stage_of(gpu, process)].is_used)
             continue;
-        for (const char *text; (text = pt_process_next_string(process, INT64_MAX, &at));)
+        for (const char *text; (text = pt_process_next_string(process, &at, &defined_ns));)
             describe_by_text(gpu, process, text);
     }
 }
