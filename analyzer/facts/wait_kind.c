@@ -206,11 +206,18 @@ bool pt_serves(const struct pt_process *process)
  * several times a second polls. */
 enum { LEAST_OF_SERVER_MS = 110 };
 
+/* Whose connections it has, though a window may have left it out: who executed it, or forked it. */
+static const struct pt_process *maker_of(const struct pt_process *process)
+{
+    const struct pt_process *image = process->previous_image ? process->previous_image : process->left_image;
+    return image ? image : process->forked_from;
+}
+
 /* Whether it connected, or one whose connections it has. */
 static bool has_connected(const struct pt_process *process)
 {
     pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->asks_cache, known = 0;
-    for (; process && !known; process = process->previous_image ? process->previous_image : process->forked_from)
+    for (; process && !known; process = maker_of(process))
         known = pt_totals_of(totals_of_life(process), PT_KIND_net_connect)->calls
                     ? 2
                     : __atomic_load_n(&process->asks_cache, __ATOMIC_RELAXED); /* two threads may ask at once */

@@ -98,6 +98,7 @@ struct pt_process {
     pt_u32 pid, ppid, uid;
     struct pt_process *parent;         /* by parent_trace_id, else by ppid and time; NULL = root of the tree */
     struct pt_process *previous_image; /* same process before exec; NULL = none */
+    struct pt_process *left_image;     /* likewise, where a window has left it out */
     struct pt_process *forked_from;    /* whose names it has, too, though a window may have left it out; NULL = none */
     const char *exe, *cwd, *stage, *host, *comm;
     const char **argv;

@@ -149,8 +149,10 @@ static void drop_ended(struct pt_session *session, pt_i64 from_ns)
     for (pt_u32 i = 0; i < n; i++) {
         if (all[i]->parent && all[i]->parent->index >= n)
             all[i]->parent = NULL;
-        if (all[i]->previous_image && all[i]->previous_image->index >= n)
+        if (all[i]->previous_image && all[i]->previous_image->index >= n) {
+            all[i]->left_image = all[i]->previous_image;
             all[i]->previous_image = NULL;
+        }
     }
     session->n_processes = n;
     session->n_before_window = n_ended;

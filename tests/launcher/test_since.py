@@ -354,6 +354,19 @@ class Since(LauncherCase):
             self.assertGreater(max(row["sleep_s"] for row in rows), 0.7, (options, rows))
             self.assertLess(max(row["idle_s"] for row in rows), 0.1, (options, rows))
 
+    def test_of_a_server_that_connected_before_it_executed_itself(self):
+        """Its program of before has ended before the window, but its connection to a database goes on: select may wait for that."""
+        before = self.process(7, "serves").replace("end=10.0", "end=1.0").replace("state=exited", "state=execed")
+        now = self.process(7, "serves").replace("process 7", "process 7#2").replace("7/7", "7#2/7").replace("trace_id=7", "trace_id=17").replace("start=0.0", "start=1.0")
+        story = before + now + (
+            '0.100000000 +0.000010000 7/7 net_connect fd=8 result=0 peer="tcp 10.0.0.5:5432" local="tcp 10.0.0.9:42000"\n'
+            '1.010000000 +0.000010000 7#2/7 net_accept fd=9 result=9 peer="tcp 10.0.0.7:4000" local="tcp 10.0.0.9:80" path="tcp bound 10.0.0.9:80"\n')
+        for second in range(1, 9):
+            story += f'{second + 0.1:.9f} +0.900000000 7#2/7 wait_poll fd=9 result=0 path="tcp 10.0.0.7:4000" timeout_ms=900 fds=2\n'
+        self.assemble(story)
+        for options in (), ("--since", "4s"):
+            self.assertGreater(self.report(*options)["stages"][0]["time"]["sleep_s"], 2, options)
+
     @classmethod
     def training(cls):
         """A loader with one worker, 200, which takes 0.9 s for a batch; a thread of the program, 101, takes it from there (pin_memory)."""
