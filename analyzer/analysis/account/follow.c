@@ -8,6 +8,7 @@
 #include "follow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "proftrace/payloads.h"
 #include "facts/blockers.h"
@@ -153,10 +154,26 @@ static pt_i64 length(const struct pt_account_wait *wait)
     return wait->thread ? wait->span.end_ns - wait->span.start_ns : 0;
 }
 
+/* Often nobody in sight writes to it: a driver does, or who has it from a fork. */
+static bool is_for_eventfd(const struct pt_account_wait *wait)
+{
+    const char *path = pt_process_string(wait->thread->process, wait->span.subject);
+    return pt_blocker_may_come(&wait->span) && path && !strcmp(path, "anon_inode:[eventfd]");
+}
+
+/* There is one place only: a wait that may never be resolved leaves it to any other. */
+static bool takes_place(const struct pt_account *account, const struct pt_account_wait *wait)
+{
+    const struct pt_account_wait *other = &account->unresolved;
+    if (!other->thread || is_for_eventfd(wait) == is_for_eventfd(other))
+        return length(wait) > length(other);
+    return is_for_eventfd(other);
+}
+
 static void follow_first(struct pt_account *account)
 {
     const struct pt_account_wait *wait = &account->waiting[account->n_followed++ % PT_ACCOUNT_WAITING];
-    if (!follow(account, wait) && length(wait) > length(&account->unresolved))
+    if (!follow(account, wait) && takes_place(account, wait))
         account->unresolved = *wait;
 }
 
