@@ -110,10 +110,13 @@ static void add_nested(struct here *here, pt_u32 pid)
     if (pt_small_file_peek(text, sizeof text, "/proc/%u/status", pid) <= 0)
         return;
     const char *owner = strstr(text, owner_key);
-    char *end = strstr(text, key);
+    const char *number = strstr(text, key);
     pt_u32 inner_pid = 0, n = 0;
-    for (end = end ? end + sizeof key - 1 : text; *end == '\t'; n++)
-        inner_pid = (pt_u32)strtoul(end + 1, &end, 10);
+    for (number = number ? number + sizeof key - 1 : ""; *number == '\t'; n++) {
+        char *end;
+        inner_pid = (pt_u32)strtoul(number + 1, &end, 10);
+        number = end;
+    }
     if (n > 1)
         pt_vec_push(&here->nested, ((struct nested){
                                        .pid = pid,

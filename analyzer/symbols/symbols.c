@@ -258,7 +258,8 @@ void pt_symbols_close(struct pt_symbols *symbols)
 
 static bool is_build(const struct known_file *known, const char *path, const pt_u8 *build_id, pt_u32 bytes)
 {
-    return known->path == path && known->build_id_bytes == bytes && !memcmp(known->build_id, build_id, bytes);
+    return known->path == path && known->build_id_bytes == bytes &&
+           (!bytes || !memcmp(known->build_id, build_id, bytes));
 }
 
 /* Processes share a file when path and build-id are the same. */

@@ -197,11 +197,11 @@ static int save_page(const char *directory, size_t n_processes, struct pt_error 
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_SESSION_FILE, directory);
     PT_AUTO(pt_fclosep) FILE *file = fopen(path, "wxe");
     memcpy(page.magic, PT_SESSION_MAGIC, sizeof page.magic);
-    if (!file && errno == EEXIST)
-        return 0;
-    if (!file || fwrite(&page, sizeof page, 1, file) != 1 || fflush(file) != 0)
-        return pt_fail(err, "cannot write %s: %s", path, strerror(errno));
-    return 0;
+    if (!file)
+        return errno == EEXIST ? 0 : pt_fail(err, "cannot write %s: %s", path, strerror(errno));
+    return fwrite(&page, sizeof page, 1, file) == 1 && fflush(file) == 0
+               ? 0
+               : pt_fail(err, "cannot write %s: %s", path, strerror(errno));
 }
 
 static int save(struct reader *r, const char *output, struct pt_error *err)
