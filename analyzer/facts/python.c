@@ -89,13 +89,7 @@ static bool has_python(const struct pt_process *process)
 /* Each of a native program's reads asks, and it may have hundreds of modules. */
 bool pt_process_has_python(const struct pt_process *process)
 {
-    pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->python_cache;
-    pt_u8 known = __atomic_load_n(seen, __ATOMIC_RELAXED); /* two threads may ask at once */
-    if (!known) {
-        known = has_python(process) ? 2 : 1;
-        __atomic_store_n(seen, known, __ATOMIC_RELAXED);
-    }
-    return known == 2;
+    return pt_process_answer(process, PT_QUESTION_HAS_PYTHON, has_python);
 }
 
 bool pt_process_knows_gil(const struct pt_process *process)

@@ -193,43 +193,28 @@ static bool serves(const struct pt_process *process)
 
 bool pt_serves(const struct pt_process *process)
 {
-    pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->serves_cache;
-    pt_u8 known = __atomic_load_n(seen, __ATOMIC_RELAXED); /* two threads may ask at once */
-    if (!known) {
-        known = serves(process) ? 2 : 1;
-        __atomic_store_n(seen, known, __ATOMIC_RELAXED);
-    }
-    return known == 2;
+    return pt_process_answer(process, PT_QUESTION_SERVES, serves);
 }
 
 /* A server has a second to wait for its next client. A rank of a training listens and accepts, too, and whoever looks
  * several times a second polls. */
 enum { LEAST_OF_SERVER_MS = 110 };
 
-/* Whose connections it has, though a window may have left it out: who executed it, or forked it. */
-static const struct pt_process *maker_of(const struct pt_process *process)
-{
-    const struct pt_process *image = process->previous_image ? process->previous_image : process->left_image;
-    return image ? image : process->forked_from;
-}
-
 /* Whether it connected, or one whose connections it has. */
 static bool has_connected(const struct pt_process *process)
 {
-    pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->asks_cache, known = 0;
-    for (; process && !known; process = maker_of(process))
+    enum pt_answer known = PT_ANSWER_UNKNOWN;
+    for (; process && known == PT_ANSWER_UNKNOWN; process = pt_process_inherits_from(process))
         known = pt_totals_of(totals_of_life(process), PT_KIND_net_connect)->calls
-                    ? 2
-                    : __atomic_load_n(&process->asks_cache, __ATOMIC_RELAXED); /* two threads may ask at once */
-    known = known ? known : 1;
-    __atomic_store_n(seen, known, __ATOMIC_RELAXED);
-    return known == 2;
+                    ? PT_ANSWER_YES
+                    : pt_process_known_answer(process, PT_QUESTION_HAS_CONNECTED);
+    return known == PT_ANSWER_YES;
 }
 
 /* Who never made a connection has those of its clients only. UDP asks without one. */
 static bool may_ask_others(const struct pt_process *process, const char *path)
 {
-    return !strncmp(path, "udp", 3) || has_connected(process);
+    return !strncmp(path, "udp", 3) || pt_process_answer(process, PT_QUESTION_HAS_CONNECTED, has_connected);
 }
 
 /* What a poll waits for when its time runs out: select does not say which descriptors it was given. A connection that

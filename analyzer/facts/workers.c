@@ -63,7 +63,7 @@ static bool has_arguments_of(const struct pt_process *process, const struct pt_p
     return true;
 }
 
-static bool find(const struct pt_process *process)
+bool pt_find_worker(const struct pt_process *process)
 {
     const struct pt_process *parent = process->parent;
     if (!parent || parent->pid == process->pid || process->state == PT_PROCESS_EXECED)
@@ -92,14 +92,6 @@ bool pt_are_peers(const struct pt_process *one, const struct pt_process *other)
         return false;
     const bool are_siblings = one->parent && one->parent == other->parent;
     return (are_siblings && pt_is_worker(one) && pt_is_worker(other)) || are_same_program(one, other);
-}
-
-bool pt_find_worker(const struct pt_process *process)
-{
-    pt_u8 *seen = &((struct pt_process *)(uintptr_t)process)->worker_cache;
-    const bool is_one = find(process);
-    __atomic_store_n(seen, is_one ? 2 : 1, __ATOMIC_RELAXED); /* two threads may ask at once */
-    return is_one;
 }
 
 bool *pt_have_workers(const struct pt_session *session)

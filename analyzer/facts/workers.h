@@ -12,8 +12,7 @@
 bool pt_find_worker(const struct pt_process *process);
 static inline bool pt_is_worker(const struct pt_process *process)
 {
-    const pt_u8 known = __atomic_load_n(&process->worker_cache, __ATOMIC_RELAXED);
-    return known ? known == 2 : pt_find_worker(process);
+    return pt_process_answer(process, PT_QUESTION_IS_WORKER, pt_find_worker);
 }
 /* What Python's multiprocessing starts for itself, and no code of the program: the server that forks its workers, and
  * the one that removes what they leave behind. No worker, and no command. */

@@ -88,6 +88,15 @@ struct pt_quality {
     pt_u64 blank_files;   /* of a session: those that are there and empty; missing where no other can be read */
 };
 
+enum pt_question {
+    PT_QUESTION_IS_WORKER,     /* see facts/workers.h */
+    PT_QUESTION_HAS_PYTHON,    /* see facts/python.h */
+    PT_QUESTION_SERVES,        /* whether it listens or accepts: see facts/wait_kind.h */
+    PT_QUESTION_HAS_CONNECTED, /* it, or one whose connections it has: likewise */
+    PT_QUESTION__COUNT
+};
+enum pt_answer { PT_ANSWER_UNKNOWN, PT_ANSWER_NO, PT_ANSWER_YES };
+
 struct pt_process {
     struct pt_session *session;
     struct pt_trace_file *file;
@@ -146,12 +155,28 @@ struct pt_process {
     /* When it first named a socket that listens, or never: see facts/wait_kind.h; 0 = not asked for yet. */
     pt_i64 listens_ns;
     bool has_children;
-    bool lacks_earlier; /* of a window: not all connections that it made before it were found */
-    pt_u8 worker_cache; /* whether it is a worker, plus 1: see facts/workers.h; 0 = not asked for yet */
-    pt_u8 python_cache; /* whether it runs Python, likewise: see facts/python.h */
-    pt_u8 serves_cache; /* whether it listens or accepts, likewise: see facts/wait_kind.h */
-    pt_u8 asks_cache;   /* whether it connected, or one whose connections it has, likewise */
+    bool lacks_earlier;                /* of a window: not all connections that it made before it were found */
+    pt_u8 answers[PT_QUESTION__COUNT]; /* enum pt_answer */
 };
+
+/* What is asked of a process for each of its events is found once and kept in it, which nobody sees. Two threads may
+ * ask at once, and find the same. */
+static inline enum pt_answer pt_process_known_answer(const struct pt_process *process, enum pt_question question)
+{
+    return (enum pt_answer)__atomic_load_n(&process->answers[question], __ATOMIC_RELAXED);
+}
+
+static inline bool pt_process_answer(const struct pt_process *process, enum pt_question question,
+                                     bool (*find)(const struct pt_process *process))
+{
+    enum pt_answer answer = pt_process_known_answer(process, question);
+    if (answer == PT_ANSWER_UNKNOWN) {
+        answer = find(process) ? PT_ANSWER_YES : PT_ANSWER_NO;
+        __atomic_store_n(&((struct pt_process *)(uintptr_t)process)->answers[question], (pt_u8)answer,
+                         __ATOMIC_RELAXED);
+    }
+    return answer == PT_ANSWER_YES;
+}
 
 /* Whether its counters were in the missing end of its file. */
 static inline bool pt_process_lacks_counters(const struct pt_process *process)
@@ -165,6 +190,14 @@ static inline const struct pt_process *pt_process_first_image(const struct pt_pr
     while (process && process->previous_image)
         process = process->previous_image;
     return process;
+}
+
+/* Whose connections it began with: the program that it was before it executed this one, or who forked it, though a
+ * window may have left them out. NULL = nobody's. */
+static inline const struct pt_process *pt_process_inherits_from(const struct pt_process *process)
+{
+    const struct pt_process *image = process->previous_image ? process->previous_image : process->left_image;
+    return image ? image : process->forked_from;
 }
 
 /* Why the counters of its heap say nothing; NULL = they do. */

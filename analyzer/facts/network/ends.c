@@ -23,12 +23,11 @@ static void put(struct pt_map *map, pt_u64 key)
         *pt_map_at(map, key) = 1;
 }
 
-/* Whose connections it has: the program that it was before it executed this one, or the process that it was forked
- * from.
- */
+/* A program that was spawned may have a connection that was not closed, too. */
 static const struct pt_process *maker_of(const struct pt_process *process)
 {
-    return process->previous_image ? process->previous_image : process->parent;
+    const struct pt_process *maker = pt_process_inherits_from(process);
+    return maker ? maker : process->parent;
 }
 
 void pt_connection_ends_note(struct pt_connection_ends *ends, const struct pt_event *event)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import planted
 
-ROWS = 150_000
+ROWS = 400_000
 table = pd.DataFrame({"price": np.arange(ROWS) % 91 + 0.5, "count": np.arange(ROWS) % 7})
 
 
