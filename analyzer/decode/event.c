@@ -69,10 +69,10 @@ const struct pt_event_desc *pt_event_desc_by_name(const char *name)
     return NULL;
 }
 
-void pt_totals_add(struct pt_totals *totals, const struct pt_event_desc *desc, const void *payload, pt_u64 duration)
+void pt_totals_add(struct pt_totals *totals, const struct pt_event_desc *desc, const void *payload, pt_u64 ticks)
 {
     totals->calls++;
-    totals->ticks += duration;
+    totals->ticks += ticks;
     for (pt_u32 i = 0; i < desc->n_fields; i++) {
         const struct pt_field_desc *field = &desc->fields[i];
         if (!PT_CLASS_HAS_ERRORS(field->unit_class))

@@ -81,8 +81,8 @@ static inline pt_i64 pt_event_end_ns(const struct pt_event *event)
     (assert((event)->desc->id == PT_EV_##name), (const struct pt_ev_##name *)(const void *)(event)->payload)
 
 /* Add one event to the totals of its kind, by the same rule as the library: errors and bytes come from its RESULT
- * field.
+ * field. `ticks`: of any clock, as the totals are.
  */
-void pt_totals_add(struct pt_totals *totals, const struct pt_event_desc *desc, const void *payload, pt_u64 duration);
+void pt_totals_add(struct pt_totals *totals, const struct pt_event_desc *desc, const void *payload, pt_u64 ticks);
 
 #endif

@@ -26,7 +26,7 @@ struct pt_export_options {
 
 /* What is in the file. */
 struct pt_export_summary {
-    pt_u64 slices, instants, counters, flows, metadata; /* flows: pairs */
+    pt_u64 slices, instants, counters, flows; /* flows: pairs */
     pt_u64 processes, tracks;
     pt_u64 moved;    /* slices that overlapped another one of their thread: shown on a track of their own */
     pt_u64 left_out; /* slices without room on any track, values that are not numbers */

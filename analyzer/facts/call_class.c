@@ -82,14 +82,6 @@ bool pt_call_is_timed(pt_u32 kind)
     return is_span[kind] && kind != PT_KIND_meta_read_dir && kind != PT_KIND_stdio_char;
 }
 
-void pt_kind_totals_add(struct pt_kind_totals *a, const struct pt_kind_totals *b)
-{
-    a->calls += b->calls;
-    a->errors += b->errors;
-    a->bytes += b->bytes;
-    a->ns += b->ns;
-}
-
 struct pt_kind_totals pt_call_class_sum(const struct pt_totals_by_kind *totals, enum pt_call_class which)
 {
     struct pt_kind_totals sum = {0};

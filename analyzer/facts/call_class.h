@@ -35,9 +35,6 @@ struct pt_kind_totals pt_call_class_sum(const struct pt_totals_by_kind *totals, 
 /* Calls of some nanoseconds are only counted, and points take no time. */
 bool pt_call_is_timed(pt_u32 kind);
 
-/* Add b to a. */
-void pt_kind_totals_add(struct pt_kind_totals *a, const struct pt_kind_totals *b);
-
 /* The call as people know it: "read" for io_read, "stat" for meta_stat, the event's name without its family. */
 const char *pt_call_name(pt_u32 kind);
 

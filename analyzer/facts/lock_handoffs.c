@@ -14,8 +14,6 @@
 #include "python.h"
 
 enum { MOST_LOCKS = 4096, MOST_MADE = 1 << 16 };
-enum { RELEASED = 3 }; /* of io_lock's operations */
-enum { POST = 1 };     /* of lock_wake's calls */
 
 /* ---- which lock ---- */
 
@@ -120,7 +118,7 @@ static void made(struct pt_lock_queues *queues, const struct pt_event *event)
 static void woke(struct pt_lock_queues *queues, const struct pt_event *event)
 {
     const pt_u64 addr = pt_event_as(event, lock_wake)->addr;
-    const bool is_post = event->tag == POST;
+    const bool is_post = event->tag == PT_WAKE_POST;
     if (!is_post && pt_process_is_gil(event->process, addr, event->start_ns))
         return;
     struct pt_lock_handoffs *handoffs =
@@ -161,7 +159,7 @@ static pt_u32 locked_file(struct pt_lock_handoffs *handoffs, const struct pt_eve
                           struct pt_lock_share *ret_shares)
 {
     pt_u32 n = 0;
-    if (pt_event_as(event, io_lock)->operation == RELEASED) {
+    if (pt_event_as(event, io_lock)->operation == PT_FILE_LOCK_RELEASED) {
         if (!handoffs->holds || handoffs->holds->process != event->process)
             return 0; /* another one had it before this call came back */
         hand_over(handoffs, handoffs->holds, event->start_ns);

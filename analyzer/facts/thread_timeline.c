@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "util/mem.h"
+#include "time_union.h"
 
 enum { FEWEST_SPANS = 64, MOST_INNER = 8, JOINED_LATER = 1024 };
 enum { NEXT_LINE = 2 }; /* with a hundred threads the CPU does not guess it */
@@ -262,9 +263,7 @@ static void show_rest(const struct pt_thread_timeline *timeline, pt_i64 start_ns
 /* How much of a span's time in a window was in calls; if it is several calls joined, in proportion. */
 static double called_ns(const struct pt_span *span, pt_i64 start_ns, pt_i64 end_ns)
 {
-    const pt_i64 from_ns = span->start_ns > start_ns ? span->start_ns : start_ns;
-    const pt_i64 to_ns = span->end_ns < end_ns ? span->end_ns : end_ns;
-    const double ns = to_ns > from_ns ? (double)(to_ns - from_ns) : 0;
+    const double ns = (double)pt_common_ns(span->start_ns, span->end_ns, start_ns, end_ns);
     return ns - ns * (double)span->gap_ns / (double)(span->end_ns - span->start_ns);
 }
 

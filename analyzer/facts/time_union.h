@@ -40,4 +40,12 @@ static inline void pt_time_union_add(struct pt_time_union *sum, pt_i64 start_ns,
     }
 }
 
+/* How long two spans last at once. */
+static inline pt_i64 pt_common_ns(pt_i64 a_start_ns, pt_i64 a_end_ns, pt_i64 b_start_ns, pt_i64 b_end_ns)
+{
+    const pt_i64 start_ns = a_start_ns > b_start_ns ? a_start_ns : b_start_ns;
+    const pt_i64 end_ns = a_end_ns < b_end_ns ? a_end_ns : b_end_ns;
+    return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
 #endif

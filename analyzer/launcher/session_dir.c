@@ -28,6 +28,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/runs_root.h"
+#include "util/small_file.h"
 #include "util/str.h"
 #include "util/text/path.h"
 #include "util/text/sanitize.h"
@@ -245,9 +246,10 @@ static pt_u64 budget_bytes(int directory_fd)
 /* So that no process of this machine and boot need ask for it; left empty, each does. */
 static void read_boot_id(char *ret, size_t bytes)
 {
-    PT_AUTO(pt_closep) int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && read(fd, ret, bytes) != (ssize_t)bytes)
-        memset(ret, 0, bytes);
+    char text[64];
+    memset(ret, 0, bytes);
+    if (pt_boot_id(text, sizeof text) && strlen(text) == bytes)
+        memcpy(ret, text, bytes);
 }
 
 /* So that a process can tell a clock that was set meanwhile from a namespace with a clock of its own. */

@@ -136,7 +136,7 @@ int pt_tree_end_begin(struct pt_tree_end *ret_end, const struct pt_tree_end_requ
 {
     const struct pt_tree *known = request->known;
     *ret_end = (struct pt_tree_end){
-        .child = request->child, .first_signal = request->first_signal, .begin_ns = now_ns, .pause_ns = PAUSE_FIRST_NS};
+        .child = request->child, .first_signal = request->first_signal, .pause_ns = PAUSE_FIRST_NS};
     ret_end->insist_ns = now_ns + request->grace_ns / 2;
     ret_end->kill_ns = now_ns + request->grace_ns;
     ret_end->give_up_ns = ret_end->kill_ns + GIVE_UP_NS;

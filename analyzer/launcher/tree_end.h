@@ -29,7 +29,7 @@ struct pt_tree_end {
     bool child_is_unseen; /* it lives, and is not in the tree */
     enum pt_tree_end_phase phase;
     int first_signal;
-    pt_u64 begin_ns, insist_ns, kill_ns, give_up_ns;
+    pt_u64 insist_ns, kill_ns, give_up_ns;
     pt_u64 pause_ns;    /* between looks */
     pt_u32 empty_looks; /* in a row */
     pt_u32 n_asked;     /* processes that there were at the beginning */

@@ -12,6 +12,7 @@
 
 #include "util/clock.h"
 #include "util/mem.h"
+#include "util/small_file.h"
 
 typedef __int128 wide;
 
@@ -110,15 +111,8 @@ static long double median_slope(const struct pt_clock_file *files, size_t n, con
 /* A file without a second pair that is read on the machine and boot that wrote it: the second pair is taken now. */
 static long double slope_by_now(const struct group *group)
 {
-    char boot_id[64] = "";
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (!file)
-        return 0;
-    if (!fgets(boot_id, sizeof boot_id, file))
-        boot_id[0] = 0;
-    fclose(file);
-    boot_id[strcspn(boot_id, "\n")] = 0;
-    if (!boot_id[0] || strncmp(boot_id, group->boot_id, 36) != 0)
+    char boot_id[64];
+    if (!pt_boot_id(boot_id, sizeof boot_id) || strncmp(boot_id, group->boot_id, 36) != 0)
         return 0;
     const pt_u64 now_ns = pt_monotonic_ns();
     const struct pt_clock_pair pair = {__rdtsc(), now_ns};

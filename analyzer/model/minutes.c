@@ -11,6 +11,7 @@
 #include "decode/decode.h"
 #include "source/minutes.h"
 #include "session_data.h"
+#include "threads.h"
 
 typedef void take_fn(void *context, const struct pt_interval *interval);
 
@@ -80,12 +81,11 @@ static pt_i64 start_of(const struct walk *walk, pt_u64 minute)
 
 static void take_counters(struct walk *walk, const struct pt_minutes_entry *entry, pt_i64 from, pt_i64 until)
 {
-    static const pt_u16 kinds[PT_COUNTED_ROWS] = {PT_KIND_meta_read_dir, PT_KIND_stdio_char, PT_KIND_stdio_char};
     const struct pt_kind_totals heap = {.calls = entry->allocs, .errors = entry->frees, .bytes = entry->bytes};
     take_part(walk, PT_INTERVAL_OF_HEAP, from, until, &heap);
     for (pt_u32 i = 0; i < PT_COUNTED_ROWS; i++) {
         const struct pt_kind_totals one = {.calls = entry->counted_calls[i], .bytes = entry->counted_bytes[i]};
-        take_part(walk, kinds[i], from, until, &one);
+        take_part(walk, pt_counted_kinds[i], from, until, &one);
     }
     walk->counters_end_ns = until > walk->counters_end_ns ? until : walk->counters_end_ns;
 }
@@ -127,11 +127,8 @@ static void take_batch(struct walk *walk, const struct pt_batch *batch, pt_i64 s
         const struct pt_item *item = &batch->items[i];
         if (item->end_ns < since_ns)
             continue;
-        const struct pt_event_desc *desc = pt_event_desc_by_id(item->tag_kind & 0xff);
-        struct pt_totals one = {0};
-        pt_totals_add(&one, desc, item->words, (pt_u64)item->duration_ns);
-        const struct pt_kind_totals totals = {one.calls, one.errors, one.bytes, one.ticks};
-        take_part(walk, desc->kind, item->end_ns, item->end_ns, &totals);
+        const struct pt_kind_totals totals = pt_kind_totals_of_item(item);
+        take_part(walk, pt_kind_of_item(item), item->end_ns, item->end_ns, &totals);
     }
 }
 

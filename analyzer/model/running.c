@@ -82,9 +82,7 @@ static void live_until(struct pt_process *process, pt_i64 now_ns)
 /* A clock may be ahead of ours. */
 static bool is_recent(pt_u64 now_ns, pt_u64 then_ns)
 {
-    enum { MOST_QUIET_S = 60 };
-    const pt_u64 most_ns = MOST_QUIET_S * 1000000000ull;
-    return now_ns - then_ns + most_ns <= 2 * most_ns;
+    return now_ns - then_ns + PT_MOST_QUIET_NS <= 2 * PT_MOST_QUIET_NS;
 }
 
 /* A process of a namespace within ours, which containers have. */
@@ -196,7 +194,7 @@ static bool sees_all(void)
 static void find_out_of_sight(struct pt_session *session)
 {
     struct here here = {.monotonic_ns = pt_monotonic_ns(), .realtime_ns = pt_clock_ns(CLOCK_REALTIME)};
-    pt_small_file_word(here.boot_id, sizeof here.boot_id, "/proc/sys/kernel/random/boot_id");
+    pt_boot_id(here.boot_id, sizeof here.boot_id);
     if (gethostname(here.host, sizeof here.host - 1) < 0)
         here.host[0] = 0;
     here.sees_all = sees_all();

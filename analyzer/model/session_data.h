@@ -69,11 +69,4 @@ static inline struct pt_process_data *pt_process_data_of(const struct pt_process
     return (struct pt_process_data *)(size_t)process;
 }
 
-/* a + b, staying at the maximum: figures of a damaged file must not wrap around to small ones. */
-static inline pt_u64 pt_sum(pt_u64 a, pt_u64 b)
-{
-    pt_u64 sum;
-    return __builtin_add_overflow(a, b, &sum) ? ~0ull : sum;
-}
-
 #endif

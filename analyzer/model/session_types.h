@@ -19,6 +19,22 @@ struct pt_kind_totals {
     pt_u64 ns;
 };
 
+/* a + b, staying at the maximum: figures of a damaged file must not wrap around to small ones. */
+static inline pt_u64 pt_sum(pt_u64 a, pt_u64 b)
+{
+    pt_u64 sum;
+    return __builtin_add_overflow(a, b, &sum) ? ~0ull : sum;
+}
+
+/* Add b to a. */
+static inline void pt_kind_totals_add(struct pt_kind_totals *a, const struct pt_kind_totals *b)
+{
+    a->calls = pt_sum(a->calls, b->calls);
+    a->errors = pt_sum(a->errors, b->errors);
+    a->bytes = pt_sum(a->bytes, b->bytes);
+    a->ns = pt_sum(a->ns, b->ns);
+}
+
 /* Those of the kinds that there are: most processes know a few of more than a hundred. */
 struct pt_totals_by_kind {
     pt_u8 place[PT_KIND__COUNT]; /* in rows; rows[0] is empty */
@@ -87,6 +103,12 @@ struct pt_quality {
     pt_u64 missing_files; /* of a session: those that were made, and are not there or cannot be read at all */
     pt_u64 blank_files;   /* of a session: those that are there and empty; missing where no other can be read */
 };
+
+/* Whether records are missing that were made: others may be the ends of what is open, or what began it. */
+static inline bool pt_quality_lacks_events(const struct pt_quality *quality)
+{
+    return quality->overwritten || quality->dropped || quality->corrupt_events || quality->corrupt_blocks;
+}
 
 enum pt_question {
     PT_QUESTION_IS_WORKER,     /* see facts/workers.h */

@@ -32,14 +32,6 @@ static pt_u64 minus(pt_u64 now, pt_u64 before)
     return now > before ? now - before : 0;
 }
 
-static void add_totals(struct pt_kind_totals *to, const struct pt_kind_totals *from)
-{
-    to->calls = pt_sum(to->calls, from->calls);
-    to->errors = pt_sum(to->errors, from->errors);
-    to->bytes = pt_sum(to->bytes, from->bytes);
-    to->ns = pt_sum(to->ns, from->ns);
-}
-
 static void add_stored_totals(const struct pt_process_data *data, struct snapshot *to, pt_u64 file_row,
                               const struct pt_totals *t)
 {
@@ -47,7 +39,7 @@ static void add_stored_totals(const struct pt_process_data *data, struct snapsho
         return;
     const struct pt_kind_totals totals = {t->calls, t->errors, t->bytes,
                                           (pt_u64)pt_scale_duration(&data->scale, t->ticks)};
-    add_totals(&to->totals[data->schema->kind_of_row[file_row]], &totals);
+    pt_kind_totals_add(&to->totals[data->schema->kind_of_row[file_row]], &totals);
 }
 
 /* ---- finding the lives of a slot ---- */
@@ -218,15 +210,19 @@ static void lengthen(struct pt_process_data *data, const struct pt_trace_slot *s
         thread->end_ns = end_ns;
 }
 
+struct pt_kind_totals pt_kind_totals_of_item(const struct pt_item *item)
+{
+    struct pt_totals one = {0};
+    pt_totals_add(&one, pt_event_desc_by_id(item->tag_kind & 0xff), item->words, (pt_u64)item->duration_ns);
+    return (struct pt_kind_totals){one.calls, one.errors, one.bytes, one.ticks};
+}
+
 static void add_events(const struct pt_batch *batch, struct snapshot *now)
 {
     for (pt_u32 k = 0; k < batch->n; k++) {
         const struct pt_item *item = &batch->items[k];
-        const struct pt_event_desc *desc = pt_event_desc_by_id(item->tag_kind & 0xff);
-        struct pt_totals one = {0};
-        pt_totals_add(&one, desc, item->words, (pt_u64)item->duration_ns);
-        const struct pt_kind_totals totals = {one.calls, one.errors, one.bytes, one.ticks};
-        add_totals(&now->totals[desc->kind], &totals);
+        const struct pt_kind_totals totals = pt_kind_totals_of_item(item);
+        pt_kind_totals_add(&now->totals[pt_kind_of_item(item)], &totals);
     }
 }
 
@@ -302,14 +298,17 @@ static void set_difference(struct pt_thread *thread, const struct snapshot *befo
     thread->heap_frees = minus(after->heap_frees, before->heap_frees);
 }
 
+const pt_u16 pt_counted_kinds[PT_COUNTED_ROWS] = {
+    [PT_COUNTED_READ_DIR] = PT_KIND_meta_read_dir,
+    [PT_COUNTED_STDIO_READ_CHAR] = PT_KIND_stdio_char,
+    [PT_COUNTED_STDIO_WRITE_CHAR] = PT_KIND_stdio_char,
+};
+
 static void add_counted(const struct pt_thread_area *area, struct pt_kind_totals *to)
 {
-    static const pt_u16 rows[4] = {[PT_COUNTED_READ_DIR] = PT_KIND_meta_read_dir,
-                                   [PT_COUNTED_STDIO_READ_CHAR] = PT_KIND_stdio_char,
-                                   [PT_COUNTED_STDIO_WRITE_CHAR] = PT_KIND_stdio_char};
-    for (int c = 0; c < 3; c++) {
+    for (pt_u32 c = 0; c < PT_COUNTED_ROWS; c++) {
         const struct pt_kind_totals totals = {.calls = area->counted_calls[c], .bytes = area->counted_bytes[c]};
-        add_totals(&to[rows[c]], &totals);
+        pt_kind_totals_add(&to[pt_counted_kinds[c]], &totals);
     }
 }
 
@@ -349,7 +348,7 @@ static void fill_slot(struct pt_process_data *data, const struct pt_trace_slot *
     const struct pt_heap_totals heap = heap_of(data, area);
     take_current(data, slot, area, &heap, now);
     for (int r = 0; r < PT_KIND__COUNT; r++)
-        add_totals(&work->of_process[r], &now->totals[r]);
+        pt_kind_totals_add(&work->of_process[r], &now->totals[r]);
     add_counted(area, work->of_process);
     memset(before, 0, sizeof *before);
     for (pt_u32 i = first; i < p->n_threads; i++) {

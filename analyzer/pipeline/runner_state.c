@@ -22,12 +22,11 @@ pt_u64 pt_runner_now_ns(const struct pt_runner *runner)
 
 const char *pt_runner_format(struct pt_runner *runner, const char *format, ...)
 {
-    PT_AUTO(pt_freep) char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    const int length = vasprintf(&text, format, arguments);
+    const char *text = pt_arena_vformat(&runner->arena, format, arguments);
     va_end(arguments);
-    return length < 0 ? "" : pt_arena_text(&runner->arena, text, (size_t)length);
+    return text;
 }
 
 void pt_runner_note(struct pt_runner *runner, const char *text)

@@ -86,13 +86,12 @@ static pt_u64 last_sign_ns(const struct pt_file_header *head)
 static void find_whether_it_runs(const char *path, pt_u64 offset, const struct pt_file_header *head,
                                  const char boot_id[static sizeof head->boot_id], struct pt_run_heads *heads)
 {
-    enum { MOST_QUIET_S = 60 };
     const bool is_boot_known = head->boot_id[0]; /* not where session.bin is missing */
     if (is_boot_known && strncmp(head->boot_id, boot_id, sizeof head->boot_id) != 0)
         heads->may_run_elsewhere = true;
     else if (pt_trace_is_mapped(path, offset, head->pid))
         heads->is_running = true;
-    else if (!is_boot_known || pt_monotonic_ns() - last_sign_ns(head) < MOST_QUIET_S * 1000000000ull)
+    else if (!is_boot_known || pt_monotonic_ns() - last_sign_ns(head) < PT_MOST_QUIET_NS)
         heads->may_run_elsewhere = true;
 }
 
@@ -106,7 +105,7 @@ struct pt_run_heads pt_run_heads_read(const char *path)
     char boot_id[sizeof((struct pt_file_header *)0)->boot_id];
     if (pt_run_files_find(path, &files, &ignored) < 0)
         return heads;
-    pt_small_file_word(boot_id, sizeof boot_id, "/proc/sys/kernel/random/boot_id");
+    pt_boot_id(boot_id, sizeof boot_id);
     for (size_t i = 0; i < files.files.n; i++) {
         struct pt_file_header head;
         pt_u64 offset;

@@ -146,15 +146,11 @@ const char *pt_metrics_text(struct pt_metrics *metrics, const char *text)
 
 const char *pt_metrics_format(struct pt_metrics *metrics, const char *format, ...)
 {
-    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    const int length = vasprintf(&text, format, arguments);
+    const char *text = pt_arena_vformat(&metrics->texts, format, arguments);
     va_end(arguments);
-    const char *copy = pt_arena_text(&metrics->texts, length < 0 ? "" : text, length < 0 ? 0 : (size_t)length);
-    if (length >= 0)
-        free(text);
-    return copy;
+    return text;
 }
 
 void pt_metrics_free(struct pt_metrics *metrics)

@@ -26,11 +26,7 @@ struct pt_kind_totals pt_profile_stage_totals(const struct pt_profile *profile, 
         const struct pt_process *process = profile->session->processes[i];
         if (pt_profile_stage_of(profile, process) != stage)
             continue;
-        const struct pt_kind_totals *totals = pt_totals_of(process->totals, kind);
-        sum.calls += totals->calls;
-        sum.errors += totals->errors;
-        sum.bytes += totals->bytes;
-        sum.ns += totals->ns;
+        pt_kind_totals_add(&sum, pt_totals_of(process->totals, kind));
     }
     return sum;
 }

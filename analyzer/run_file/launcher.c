@@ -17,11 +17,6 @@
 
 enum { TEXT_BYTES = 48 };
 
-static void read_boot_id(char text[static TEXT_BYTES])
-{
-    pt_small_file_word(text, TEXT_BYTES, "/proc/sys/kernel/random/boot_id");
-}
-
 static void read_pid_namespace(char text[static TEXT_BYTES])
 {
     const ssize_t n = readlink("/proc/self/ns/pid", text, TEXT_BYTES - 1);
@@ -40,7 +35,7 @@ static double start_of(double pid)
 void pt_run_launcher_note(struct pt_run_launcher *ret_launcher)
 {
     static char boot_id[TEXT_BYTES], pid_namespace[TEXT_BYTES];
-    read_boot_id(boot_id);
+    pt_boot_id(boot_id, TEXT_BYTES);
     read_pid_namespace(pid_namespace);
     *ret_launcher = (struct pt_run_launcher){
         .pid = getpid(),
@@ -59,9 +54,8 @@ void pt_run_launcher_over(void)
 
 static bool is_recent(pt_u64 realtime_ns)
 {
-    enum { MOST_QUIET_S = 60 };
     const double age_ns = (double)(pt_i64)(pt_clock_ns(CLOCK_REALTIME) - realtime_ns);
-    return fabs(age_ns) < MOST_QUIET_S * 1e9; /* the clock of another machine may be ahead */
+    return fabs(age_ns) < PT_MOST_QUIET_NS; /* the clock of another machine may be ahead */
 }
 
 /* Written every ten seconds or so, after long ones of a run with many samples less often. A copy is as new as the
@@ -77,7 +71,7 @@ enum pt_run_launcher_state pt_run_launcher_state(const struct pt_run_info *run)
     char boot_id[TEXT_BYTES], pid_namespace[TEXT_BYTES];
     if (!launcher->boot_id || !launcher->pid_namespace || isnan(launcher->start_ticks))
         return PT_RUN_LAUNCHER_UNKNOWN;
-    read_boot_id(boot_id);
+    pt_boot_id(boot_id, TEXT_BYTES);
     read_pid_namespace(pid_namespace);
     if (strcmp(boot_id, launcher->boot_id) != 0 || strcmp(pid_namespace, launcher->pid_namespace) != 0)
         return was_just_written(run) ? PT_RUN_LAUNCHER_WRITES_ELSEWHERE : PT_RUN_LAUNCHER_SILENT_ELSEWHERE;

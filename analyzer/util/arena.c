@@ -4,6 +4,7 @@
  */
 #include "arena.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,16 @@ char *pt_arena_text(struct pt_arena *arena, const void *bytes, size_t n)
         memcpy(text, bytes, n);
     text[n] = 0;
     return text;
+}
+
+const char *pt_arena_vformat(struct pt_arena *arena, const char *format, va_list arguments)
+{
+    char *text = NULL;
+    const int length = vasprintf(&text, format, arguments);
+    const char *copy = pt_arena_text(arena, length < 0 ? "" : text, length < 0 ? 0 : (size_t)length);
+    if (length >= 0)
+        free(text);
+    return copy;
 }
 
 void pt_arena_fini(struct pt_arena *arena)

@@ -97,3 +97,8 @@ bool pt_small_file_number(const char *text, const char *key, uint64_t *ret_numbe
     }
     return false;
 }
+
+bool pt_boot_id(char *text, size_t size)
+{
+    return pt_small_file_word(text, size, "/proc/sys/kernel/random/boot_id");
+}

@@ -21,5 +21,7 @@ __attribute__((format(printf, 3, 4))) ssize_t pt_small_file_peek(char *text, siz
 bool pt_small_file_number(const char *text, const char *key, uint64_t *ret_number);
 /* The first line, without the newline at its end; false and "" when there is nothing. */
 __attribute__((format(printf, 3, 4))) bool pt_small_file_word(char *word, size_t size, const char *format, ...);
+/* Of this boot of the machine, as its kernel tells it; false and "" where it does not. */
+bool pt_boot_id(char *text, size_t size);
 
 #endif

@@ -7,6 +7,10 @@
 #ifndef PROFTRACE_CUDA_H
 #define PROFTRACE_CUDA_H
 
+#include <stdbool.h>
+
+#include "types.h"
+
 /* What a call is for; cuda_call's tag. */
 enum pt_cuda_class {
     PT_CUDA_OTHER = 0,
@@ -51,6 +55,26 @@ enum pt_cuda_memory {
     PT_CUDA_MEMORY_DEVICE_STATIC = 6,
     PT_CUDA_MEMORY_MANAGED_STATIC = 7
 };
+
+/* gpu_copy's and gpu_set's tag: enum pt_cuda_copy, of which a set has none, between which kinds of memory, and whether
+ * the call came back before it was done. */
+#define PT_CUDA_COPY_IS_ASYNC 0x80u
+static inline pt_u32 pt_cuda_copy_tag(pt_u32 copy, pt_u32 source, pt_u32 target, bool is_async)
+{
+    return (copy & 0xff) << 16 | (source & 0xff) << 8 | (target & 0x7f) | (is_async ? PT_CUDA_COPY_IS_ASYNC : 0);
+}
+static inline pt_u32 pt_cuda_copy_of(pt_u32 tag)
+{
+    return tag >> 16 & 0xff;
+}
+static inline pt_u32 pt_cuda_copy_source(pt_u32 tag)
+{
+    return tag >> 8 & 0xff;
+}
+static inline pt_u32 pt_cuda_copy_target(pt_u32 tag)
+{
+    return tag & 0x7f;
+}
 
 /* CUpti_ActivitySynchronizationType */
 enum pt_cuda_sync {

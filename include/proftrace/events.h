@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * events.h - kinds of events: their ids on disk, and their numbers in tables of totals.
+ * events.h - kinds of events: their ids on disk, and their numbers in tables of totals; what numbers in
+ * some of them mean.
  */
 #ifndef PROFTRACE_EVENTS_H
 #define PROFTRACE_EVENTS_H
@@ -21,5 +22,19 @@ enum pt_event_kind {
 };
 
 #define PT_NO_WAIT_STATUS 0xffffffffu /* wait_child.status: none, or the program did not ask */
+
+/* io_lock's operation. */
+enum pt_file_lock {
+    PT_FILE_LOCK_UNKNOWN = 0,
+    PT_FILE_LOCK_SHARED = 1,
+    PT_FILE_LOCK_ALONE = 2,
+    PT_FILE_LOCK_RELEASED = 3
+};
+
+/* lock_wake's call. */
+enum pt_wake_call { PT_WAKE_POST = 1, PT_WAKE_SIGNAL = 2, PT_WAKE_BROADCAST = 3 };
+
+/* In lock_mutex's kind, as glibc keeps it in the mutex: processes share it. */
+#define PT_MUTEX_SHARED 0x80
 
 #endif

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "facts/path/critical_path.h"
+#include "facts/time_union.h"
 #include "util/hash.h"
 
 enum { MOST_WINDOWS = 4096, MOST_COMMANDS = 4096 };
@@ -107,10 +108,7 @@ static double alone_ns(const struct below *below, const struct pt_path_window *w
         if (other == command || other->parent != command->parent ||
             below[other->index].name != below[command->index].name)
             continue;
-        const pt_i64 end_ns = below[other->index].last->end_ns;
-        const pt_i64 from_ns = other->start_ns > window->from_ns ? other->start_ns : window->from_ns;
-        const pt_i64 until_ns = end_ns < window->until_ns ? end_ns : window->until_ns;
-        beside_ns += until_ns > from_ns ? until_ns - from_ns : 0;
+        beside_ns += pt_common_ns(other->start_ns, below[other->index].last->end_ns, window->from_ns, window->until_ns);
     }
     return fmax((double)(window->until_ns - window->from_ns - beside_ns), 0);
 }

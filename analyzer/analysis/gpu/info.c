@@ -63,12 +63,6 @@ static void note_device(struct pt_gpu *gpu, const struct pt_event *e)
     device->compute_major = (pt_u32)number_of(text, "\"computeMajor\"");
 }
 
-static bool lacks_events(const struct pt_process *process)
-{
-    const struct pt_quality *quality = &process->quality;
-    return quality->overwritten || quality->dropped || quality->corrupt_events || quality->corrupt_blocks;
-}
-
 /* A device is described once, when CUDA starts: of a long run that event is overwritten, but its properties are a
  * definition, which stays. Without them GPUs that processes see under the same number were one. */
 static void describe_by_text(struct pt_gpu *gpu, const struct pt_process *process, const char *properties)
@@ -92,7 +86,7 @@ void pt_gpu_info_begin(struct pt_gpu *gpu)
         const struct pt_process *process = session->processes[i];
         size_t at = 0;
         pt_i64 defined_ns;
-        if (!lacks_events(process) || !gpu->stages[pt_gpu_stage_of(gpu, process)].is_used)
+        if (!pt_quality_lacks_events(&process->quality) || !gpu->stages[pt_gpu_stage_of(gpu, process)].is_used)
             continue;
         for (const char *text; (text = pt_process_next_string(process, &at, &defined_ns));)
             describe_by_text(gpu, process, text);
@@ -217,7 +211,8 @@ void pt_gpu_info_event(struct pt_gpu *gpu, const struct pt_event *e)
 /* To its end. Of a long run the event that said so is overwritten, and an end of recording would be among the last. */
 static bool was_recording(const struct pt_gpu_process *own, const struct pt_process *process)
 {
-    return own && (own->is_recording || (own->has_records && !own->is_told && lacks_events(process)));
+    return own &&
+           (own->is_recording || (own->has_records && !own->is_told && pt_quality_lacks_events(&process->quality)));
 }
 
 void pt_gpu_info_end(struct pt_gpu *gpu)

@@ -88,10 +88,10 @@ static double saved_without_copies_ns(const struct pt_gpu *gpu, pt_u32 stage, do
     return device_ns + 1e9 * pt_stage_number(gpu->profile, stage, "gpu.gaps.all_s");
 }
 
-static bool is_pageable(const struct pt_gpu_copies *copies)
+static bool is_pageable_copy(const struct pt_gpu_copies *copies)
 {
-    return !(copies->kinds & PT_GPU_IS_SET) && ((copies->kinds >> 8 & 0xff) == PT_CUDA_MEMORY_PAGEABLE ||
-                                                (copies->kinds & 0x7f) == PT_CUDA_MEMORY_PAGEABLE);
+    return !(copies->kinds & PT_GPU_IS_SET) && (pt_cuda_copy_source(copies->kinds) == PT_CUDA_MEMORY_PAGEABLE ||
+                                                pt_cuda_copy_target(copies->kinds) == PT_CUDA_MEMORY_PAGEABLE);
 }
 
 /* Values that are read back are left out: they are waited for in any case, and pinned memory saves nothing. So are the
@@ -101,13 +101,13 @@ static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
     double calls = 0, bytes = 0, bytes_to_host = 0, device_ns = 0, api_ns = 0;
     for (size_t i = 0; i < gpu->copies.n; i++) {
         const struct pt_gpu_copies *copies = gpu->copies.items[i];
-        if (gpu->devices.items[copies->device]->stage != stage || !is_pageable(copies))
+        if (gpu->devices.items[copies->device]->stage != stage || !is_pageable_copy(copies))
             continue;
         const struct pt_gpu_once *once = &copies->once;
         const double own_bytes = (double)(copies->bytes - copies->values.bytes - once->bytes);
         calls += (double)(copies->durations.count - copies->values.calls - once->calls);
         bytes += own_bytes;
-        bytes_to_host += (copies->kinds >> 16 & 0xff) == PT_CUDA_COPY_DTOH ? own_bytes : 0;
+        bytes_to_host += pt_cuda_copy_of(copies->kinds) == PT_CUDA_COPY_DTOH ? own_bytes : 0;
         device_ns += (double)copies->durations.sum - (double)(copies->values.ns + once->ns);
         api_ns += (double)(copies->api_ns - copies->values.api_ns - once->api_ns);
     }
@@ -124,7 +124,6 @@ static void set_copies(struct pt_gpu *gpu, pt_u32 stage)
 
 static void set_synchronous(struct pt_gpu *gpu, pt_u32 stage)
 {
-    enum { ASYNCHRONOUS = 0x80 };
     const struct pt_gpu_stage *own = &gpu->stages[stage];
     const struct pt_gpu_waiting *once = &own->once;
     const pt_i64 calls_ns = own->class_ns[PT_CUDA_COPY] + own->class_ns[PT_CUDA_SET] - once->ns;
@@ -136,7 +135,8 @@ static void set_synchronous(struct pt_gpu *gpu, pt_u32 stage)
         if (gpu->devices.items[copies->device]->stage != stage)
             continue;
         all_ns += (double)copies->durations.sum;
-        synchronous_ns += copies->kinds & ASYNCHRONOUS ? 0 : (double)copies->durations.sum - (double)copies->once.ns;
+        synchronous_ns +=
+            copies->kinds & PT_CUDA_COPY_IS_ASYNC ? 0 : (double)copies->durations.sum - (double)copies->once.ns;
     }
     /* Of all calls that copy, those before the first step too, and those of which only the call was seen. */
     const double idle_s = pt_stage_number(gpu->profile, stage, "gpu.idle_s");

@@ -288,7 +288,7 @@ struct pt_gpu_node { /* of the tree of ranges */
 
 struct pt_gpu_stage {
     bool is_used;
-    pt_u64 seen, lost, invalid;
+    pt_u64 seen, lost;
     pt_u64 unseen_work; /* that wrappers saw being launched while the program had CUPTI for itself */
     pt_i64 yielded_ns;
     bool has_cupti;
@@ -325,7 +325,6 @@ struct pt_gpu {
     pt_u32 idlest;                     /* device whose work ended first, of those that may go on */
     struct pt_gpu_process **processes; /* by index; NULL = none of its events came */
     pt_u64 n_calls;                    /* slots of all processes */
-    struct pt_map by_channel;          /* name -> struct gpu_channel */
     struct pt_gpu_activity *pending;   /* ring of PT_GPU_MOST_PENDING */
     pt_u64 n_pending_in, n_pending_out;
     struct {

@@ -168,7 +168,7 @@ static int by_copy_time(const void *a, const void *b)
 
 static const char *kind_of(const struct pt_gpu_copies *copies)
 {
-    return copies->kinds & PT_GPU_IS_SET ? "set" : pt_cuda_copy_kind(copies->kinds >> 16 & 0xff)->name;
+    return copies->kinds & PT_GPU_IS_SET ? "set" : pt_cuda_copy_kind(pt_cuda_copy_of(copies->kinds))->name;
 }
 
 static const char *memory_of(pt_u32 kind)
@@ -178,7 +178,7 @@ static const char *memory_of(pt_u32 kind)
 
 static struct pt_value is_pageable(const struct pt_gpu_copies *copies)
 {
-    const pt_u32 from = copies->kinds >> 8 & 0xff, to = copies->kinds & 0x7f;
+    const pt_u32 from = pt_cuda_copy_source(copies->kinds), to = pt_cuda_copy_target(copies->kinds);
     if (copies->kinds & PT_GPU_IS_SET)
         return pt_bool(to == PT_CUDA_MEMORY_PAGEABLE);
     if (!from || !to)
@@ -220,21 +220,22 @@ static void copies_table(struct pt_gpu *gpu, pt_u32 stage)
         const double seconds = (double)copies->durations.sum / 1e9;
         if (device->stage != stage)
             continue;
-        pt_rows_add(&rows, &(struct copy_row){
-                               .kind = kind_of(copies),
-                               .from = copies->kinds & PT_GPU_IS_SET ? NULL : memory_of(copies->kinds >> 8 & 0xff),
-                               .to = memory_of(copies->kinds & 0x7f),
-                               .pageable = is_pageable(copies),
-                               .asynchronous = copies->kinds & 0x80,
-                               .calls = copies->durations.count,
-                               .bytes = copies->bytes,
-                               .total_s = seconds,
-                               .rate_bytes_per_s = seconds > 0 ? pt_real((double)copies->bytes / seconds)
-                                                               : pt_unknown("it took no time"),
-                               .p95_s = (double)pt_histogram_quantile(&copies->durations, 0.95) / 1e9,
-                               .call_s = (double)copies->api_ns / 1e9,
-                               .device = device->number,
-                           });
+        pt_rows_add(&rows,
+                    &(struct copy_row){
+                        .kind = kind_of(copies),
+                        .from = copies->kinds & PT_GPU_IS_SET ? NULL : memory_of(pt_cuda_copy_source(copies->kinds)),
+                        .to = memory_of(pt_cuda_copy_target(copies->kinds)),
+                        .pageable = is_pageable(copies),
+                        .asynchronous = copies->kinds & PT_CUDA_COPY_IS_ASYNC,
+                        .calls = copies->durations.count,
+                        .bytes = copies->bytes,
+                        .total_s = seconds,
+                        .rate_bytes_per_s =
+                            seconds > 0 ? pt_real((double)copies->bytes / seconds) : pt_unknown("it took no time"),
+                        .p95_s = (double)pt_histogram_quantile(&copies->durations, 0.95) / 1e9,
+                        .call_s = (double)copies->api_ns / 1e9,
+                        .device = device->number,
+                    });
     }
 }
 

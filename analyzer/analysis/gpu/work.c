@@ -168,7 +168,7 @@ static void add_kernel(struct pt_gpu *gpu, pt_u32 device, const struct pt_gpu_ac
 
 static bool reads_value(const struct pt_gpu_activity *work)
 {
-    return work->kind == PT_KIND_gpu_copy && (pt_u32)work->tag >> 16 == PT_CUDA_COPY_DTOH &&
+    return work->kind == PT_KIND_gpu_copy && pt_cuda_copy_of((pt_u32)work->tag) == PT_CUDA_COPY_DTOH &&
            work->bytes <= PT_GPU_VALUE_BYTES;
 }
 

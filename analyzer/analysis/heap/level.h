@@ -14,7 +14,6 @@ enum { PT_LEVEL_BUCKETS = 256 };
 struct pt_heap_level {
     double live_bytes, peak_bytes;
     double variance, peak_variance; /* of the estimate; 0 in full mode */
-    pt_i64 peak_ns;
     pt_i64 bucket_end_ns, bucket_ns;
     pt_u32 bucket;
     double floor_bytes[PT_LEVEL_BUCKETS]; /* least live in each bucket of the process's life */
@@ -32,7 +31,6 @@ static inline void pt_heap_level_add(struct pt_heap_level *level, pt_i64 at_ns, 
     if (level->live_bytes > level->peak_bytes) {
         level->peak_bytes = level->live_bytes;
         level->peak_variance = level->variance;
-        level->peak_ns = at_ns;
     }
     if (level->live_bytes < level->floor_bytes[level->bucket])
         level->floor_bytes[level->bucket] = level->live_bytes;

@@ -212,8 +212,7 @@ static const char *const forgotten = "it was silent for longer than 64 others";
 
 static bool lacks_events(const struct last_thread *thread)
 {
-    const struct pt_quality *quality = &thread->thread->process->quality;
-    return quality->overwritten || quality->dropped || quality->corrupt_events || quality->corrupt_blocks;
+    return pt_quality_lacks_events(&thread->thread->process->quality);
 }
 
 /* What was open, from outside to inside. Where events are missing, an end may be among them. */

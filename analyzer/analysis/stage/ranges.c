@@ -53,7 +53,7 @@ struct user_thread {
 };
 
 struct stage_steps {
-    pt_u64 steps, epochs, marks;
+    pt_u64 steps, epochs;
     pt_i64 first_rank; /* of those that mark steps or epochs */
     struct pt_histogram durations;
 };
@@ -312,9 +312,6 @@ static void event(void *state, const struct pt_event *e)
         break;
     case PT_KIND_epoch:
         ranges->stages[stage].epochs += pt_rank_counts(ranges->stages[stage].first_rank, e->process);
-        break;
-    case PT_KIND_mark:
-        ranges->stages[stage].marks++;
         break;
     default:
         break;

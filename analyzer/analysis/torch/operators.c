@@ -31,7 +31,7 @@ struct seen_window {
 
 struct stage_sums {
     pt_i64 operators_ns, gpu_ns; /* self time of all: shares are of it */
-    bool has_memory, has_shapes, has_gpu;
+    bool has_memory, has_shapes;
     pt_u32 first_epoch, last_epoch; /* 0 = no window is of an epoch */
     pt_u32 n_windows, n_problems;   /* ever */
 };
@@ -81,7 +81,6 @@ static void sum_up(struct operators *operators, const struct pt_torch_window *wi
         *(span->kind == PT_TORCH_KERNEL ? &sums->gpu_ns : &seen->operators_ns) += span->self_ns;
         if (!isnan(span->flops))
             seen->flops = isnan(seen->flops) ? span->flops : seen->flops + span->flops;
-        sums->has_gpu |= span->kind == PT_TORCH_KERNEL;
     }
     sums->operators_ns += seen->operators_ns;
     sums->has_memory |= window->has_memory;

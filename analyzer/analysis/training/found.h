@@ -29,7 +29,6 @@ struct pt_pass {
     pt_i64 start_cost_ns; /* of starting its loader */
     pt_i64 first_wait_ns;
     pt_i64 last_wait_ns; /* that brought no more: a loader that keeps no workers waits for their ends */
-    pt_i64 first_step_ns;
     bool is_exhausted;
     bool is_by_mode; /* known by its model's mode alone */
 };

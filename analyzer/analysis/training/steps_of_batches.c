@@ -75,8 +75,6 @@ void pt_add_steps_of_batch(struct pt_passes *passes, struct pt_open_pass *open, 
         for (pt_u32 kind = 0; kind < PT_N_PHASES; kind++)
             step.phase_ns[kind] =
                 (open->batch.phase_ns[kind] + open->called.phase_ns[kind] + open->fetched.phase_ns[kind]) / (pt_i64)n;
-        if (step.is_first)
-            open->pass.first_step_ns = of_one_ns;
         open->pass.steps++;
         pt_pace_add(&passes->steps, &step);
     }

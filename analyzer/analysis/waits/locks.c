@@ -22,9 +22,6 @@ enum { MAX_LOCKS = 4096 };
 
 #define LEAST_IDLE_NS 1000000
 
-enum { KIND_SHARED = 0x80 }; /* in lock_mutex's kind */
-enum { RELEASED = 3 };       /* of io_lock's operations */
-
 static void begin(void *state, struct pt_profile *profile)
 {
     struct pt_locks *locks = state;
@@ -144,7 +141,7 @@ static void was_held(struct pt_locks *locks, struct pt_lock *lock, const struct 
 static void wanted_mutex(struct pt_locks *locks, const struct pt_event *e, pt_u64 addr)
 {
     struct pt_lock *lock = lock_at(locks, e, e->process, addr);
-    const bool is_shared = e->desc->kind == PT_KIND_lock_mutex && e->tag & KIND_SHARED;
+    const bool is_shared = e->desc->kind == PT_KIND_lock_mutex && e->tag & PT_MUTEX_SHARED;
     was_held(locks, lock, e);
     add_time(locks, &(is_shared ? locks->between : locks->stages)[lock->stage], e);
 }
@@ -197,7 +194,7 @@ static void locked_file(struct pt_locks *locks, const struct pt_event *e)
 {
     const struct pt_ev_io_lock *call = pt_event_as(e, io_lock);
     const char *path = call->path ? pt_process_string(e->process, call->path) : NULL;
-    if (!path || !call->operation || call->operation == RELEASED || e->duration_ns < PT_LEAST_LOCK_CALL_NS)
+    if (!path || !call->operation || call->operation == PT_FILE_LOCK_RELEASED || e->duration_ns < PT_LEAST_LOCK_CALL_NS)
         return;
     path = pt_intern_text(&locks->paths, path);
     struct pt_lock *lock = lock_at(locks, e, NULL, (pt_u64)(uintptr_t)path);

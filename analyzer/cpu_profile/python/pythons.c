@@ -39,7 +39,6 @@ static void close_entry(struct pt_pythons *pythons, struct pt_python_entry *entr
 {
     if (!entry->is_open)
         return;
-    pythons->n_failed += entry->process.failures;
     pythons->n_running--;
     pt_python_process_close(&entry->process);
     entry->is_open = false;

@@ -23,8 +23,7 @@ struct pt_pythons {
     struct pt_python_stack now;   /* of a thread that waits */
     pt_u64 hope_until_ns;         /* a process began a short while ago: it may become Python */
     pt_u32 n_running;             /* processes with an interpreter that we read */
-    pt_u64 n_failed;
-    pt_u32 refused_pid; /* of the first one whose memory may not be read; 0 = none */
+    pt_u32 refused_pid;           /* of the first one whose memory may not be read; 0 = none */
     int refused_errno;
 };
 

@@ -209,7 +209,6 @@ static bool read_once(struct pt_python_process *process, struct pt_python_scratc
 bool pt_python_stack_read(struct pt_python_process *process, struct pt_python_scratch *scratch,
                           struct pt_python_names *names, pt_u32 tid, struct pt_python_stack *ret_stack)
 {
-    process->reads++;
     for (int i = 0; i < 2; i++) {
         errno = 0;
         if (read_once(process, scratch, names, tid, ret_stack))
@@ -218,6 +217,5 @@ bool pt_python_stack_read(struct pt_python_process *process, struct pt_python_sc
             return false;
     }
     errno = 0;
-    process->failures++;
     return false;
 }

@@ -25,7 +25,6 @@ struct pt_python_process {
     struct pt_map threads; /* tid -> address of its PyThreadState; 0 = it has none */
     pt_u64 listed_ns;      /* when the list of threads was read last */
     pt_u32 n_living;       /* how many it had then */
-    pt_u64 reads, failures;
 };
 
 /* Room for one read; it is large, and used again. */

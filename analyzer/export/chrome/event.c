@@ -40,7 +40,6 @@ static char *metadata_begin(struct pt_chrome_out *out, pt_u32 pid, pt_u32 tid, c
     at = pt_put(at, what);
     at = pt_put(at, "\",\"args\":{\"");
     at = pt_put(at, key);
-    out->summary->metadata++;
     return pt_put(at, "\":");
 }
 

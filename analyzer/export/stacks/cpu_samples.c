@@ -95,16 +95,6 @@ static size_t list_waits(const struct pt_cpu_timeline *cpu, pt_u32 thread, const
     return n;
 }
 
-static double unsampled_s(const struct pt_cpu_timeline *cpu, const struct pt_off_calls *calls)
-{
-    double all_s = 0, parts_s[PT_PART__COUNT] = {0};
-    for (pt_u32 i = 1; i < cpu->data->n_threads; i++) {
-        const struct pt_off_weights weights = pt_off_cpu_weigh(cpu, i);
-        all_s += pt_off_cpu_unsampled_s(calls, i, &weights, parts_s);
-    }
-    return all_s;
-}
-
 struct sources {
     struct pt_run_info *run;
     struct pt_stages stages;
@@ -127,7 +117,6 @@ static void show_stage(const struct sources *sources, pt_u32 stage, const struct
     if (options->off_cpu) {
         for (pt_u32 i = 1; i < data->n_threads; i++)
             found->n += list_waits(cpu, i, options, list + found->n);
-        found->unsampled_s = unsampled_s(cpu, &sources->profiles.off_calls[stage]);
     } else {
         found->n = list_samples(cpu, options, &view, list);
         summary->left_out += data->totals.samples > data->n_samples ? data->totals.samples - data->n_samples : 0;

@@ -22,8 +22,7 @@ struct pt_cpu_samples {
     struct pt_cpu_view *view;
     const struct pt_shown_sample *samples;
     size_t n;
-    double unsampled_s; /* of waits: those of which no stack was taken */
-    void *context;      /* of the caller */
+    void *context; /* of the caller */
     void (*show)(const struct pt_cpu_samples *samples);
 };
 

@@ -15,14 +15,14 @@
 
 void pt_gpu_copy_name(char name[PT_GPU_NAME_BYTES], pt_u32 kinds)
 {
-    const pt_u32 copy = kinds >> 16 & 0xff, from = kinds >> 8 & 0x7f, to = kinds & 0x7f;
+    const pt_u32 copy = pt_cuda_copy_of(kinds), from = pt_cuda_copy_source(kinds), to = pt_cuda_copy_target(kinds);
     snprintf(name, PT_GPU_NAME_BYTES, "Memcpy %s (%s -> %s)", pt_cuda_copy_kind(copy)->torch,
              pt_cuda_memory_kind(from)->torch, pt_cuda_memory_kind(to)->torch);
 }
 
 void pt_gpu_set_name(char name[PT_GPU_NAME_BYTES], pt_u32 kinds)
 {
-    snprintf(name, PT_GPU_NAME_BYTES, "Memset (%s)", pt_cuda_memory_kind(kinds & 0x7f)->torch);
+    snprintf(name, PT_GPU_NAME_BYTES, "Memset (%s)", pt_cuda_memory_kind(pt_cuda_copy_target(kinds))->torch);
 }
 
 const char *pt_gpu_sync_name(pt_i32 kind)

@@ -72,7 +72,6 @@ void pt_torch_flow(struct pt_torch_file *file, char phase, pt_u32 correlation, s
 
 static char *name_begin(struct pt_torch_file *file, const char *what, const char *key, struct pt_torch_track track)
 {
-    file->summary->metadata++;
     char *at = pt_torch_begin(file, 'M', NULL, what, track, 0);
     return pt_put(pt_put(pt_put(at, ",\"args\":{\""), key), "\":");
 }

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "facts/time_union.h"
+
 enum { MOST_STEPS = 64 };
 /* A launcher starts all of its children before it waits for them. */
 #define WHOLE_SHARE 0.98
@@ -177,13 +179,6 @@ void pt_critical_paths_close(struct pt_critical_paths *paths)
     free(paths);
 }
 
-static pt_i64 common_ns(pt_i64 a_start_ns, pt_i64 a_end_ns, pt_i64 b_start_ns, pt_i64 b_end_ns)
-{
-    const pt_i64 start_ns = a_start_ns > b_start_ns ? a_start_ns : b_start_ns;
-    const pt_i64 end_ns = a_end_ns < b_end_ns ? a_end_ns : b_end_ns;
-    return end_ns > start_ns ? end_ns - start_ns : 0;
-}
-
 static pt_i64 within_ns(const struct pt_path_windows *windows, pt_i64 start_ns, pt_i64 end_ns)
 {
     size_t low = 0, high = windows->n;
@@ -196,7 +191,7 @@ static pt_i64 within_ns(const struct pt_path_windows *windows, pt_i64 start_ns, 
             high = middle;
     }
     for (; low < windows->n && windows->items[low].from_ns < end_ns; low++)
-        ns += common_ns(windows->items[low].from_ns, windows->items[low].until_ns, start_ns, end_ns);
+        ns += pt_common_ns(windows->items[low].from_ns, windows->items[low].until_ns, start_ns, end_ns);
     return ns;
 }
 
@@ -221,7 +216,7 @@ pt_i64 pt_path_own_ns(const struct pt_critical_paths *paths, const struct pt_thr
     pt_i64 ns = 0;
     for (size_t i = pt_own_windows_after(windows, start_ns); i < windows->n && windows->items[i].from_ns < end_ns; i++)
         if (is_main || windows->items[i].thread == thread)
-            ns += common_ns(windows->items[i].from_ns, windows->items[i].until_ns, start_ns, end_ns);
+            ns += pt_common_ns(windows->items[i].from_ns, windows->items[i].until_ns, start_ns, end_ns);
     return is_main ? end_ns - start_ns - ns : ns;
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "facts/time_union.h"
 #include "model/session_feed.h"
 #include "util/auto.h"
 
@@ -193,9 +194,7 @@ static double busy_share(const struct reader *reader, const struct pt_thread *th
 
 static double common_ns(const struct use *use, const struct pt_own_window *window)
 {
-    const pt_i64 start_ns = use->start_ns > window->from_ns ? use->start_ns : window->from_ns;
-    const pt_i64 end_ns = use->end_ns < window->until_ns ? use->end_ns : window->until_ns;
-    return end_ns > start_ns ? (double)(end_ns - start_ns) : 0;
+    return (double)pt_common_ns(use->start_ns, use->end_ns, window->from_ns, window->until_ns);
 }
 
 /* A wait of which nobody knows for whom it was: for the only thread that worked meanwhile. */
@@ -272,8 +271,7 @@ static bool may_wait(const struct pt_process *process, const struct pt_thread *m
  * totals. */
 static bool waits_long(const struct reader *reader)
 {
-    const struct pt_quality *quality = &reader->process->quality;
-    if (quality->overwritten || quality->dropped || quality->corrupt_events || quality->corrupt_blocks)
+    if (pt_quality_lacks_events(&reader->process->quality))
         return true;
     const struct pt_filter filter = {.categories = PT_CATEGORY_WAIT,
                                      .process = reader->process,

@@ -48,7 +48,7 @@ static int make_file(int dir_fd, const char *name)
 
 int pt_log_open(struct pt_log *ret_log, int dir_fd, const char *stage, struct pt_error *err)
 {
-    *ret_log = (struct pt_log){.dir_fd = dir_fd, .fd = -1};
+    *ret_log = (struct pt_log){.fd = -1};
     PT_AUTO(pt_str_fini) struct pt_str base = {0};
     pt_log_safe_name(&base, stage);
     for (int number = 1; number <= SAME_NAME_MAX; number++) {

@@ -12,7 +12,6 @@
 #include "util/str.h"
 
 struct pt_log {
-    int dir_fd;
     int fd;         /* for appending, and for reading what was appended */
     int problem;    /* errno that ended it */
     char name[128]; /* train.log; train.2.log if that exists */

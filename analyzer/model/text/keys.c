@@ -40,8 +40,7 @@ int pt_keys_read(const char *at, struct pt_keys *ret_keys, struct pt_arena *aren
         if (end && *value != '"')
             pt_str_bytes(&text, value, (size_t)(end - value));
         ret_keys->pairs[ret_keys->n].key = pt_arena_text(arena, at, n);
-        ret_keys->pairs[ret_keys->n].value = pt_arena_text(arena, pt_str_text(&text), text.n);
-        ret_keys->pairs[ret_keys->n++].value_bytes = (pt_u32)text.n;
+        ret_keys->pairs[ret_keys->n++].value = pt_arena_text(arena, pt_str_text(&text), text.n);
         pt_str_fini(&text);
         if (!end)
             return pt_fail_code(err, 3, "the value of '%.*s' does not end", (int)(n < 40 ? n : 40), at);

@@ -13,7 +13,6 @@ struct pt_keys {
     pt_u32 n;
     struct {
         const char *key, *value;
-        pt_u32 value_bytes;
     } pairs[32];
 };
 int pt_keys_read(const char *at, struct pt_keys *ret_keys, struct pt_arena *arena, struct pt_error *err);

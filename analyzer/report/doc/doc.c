@@ -101,15 +101,11 @@ const char *pt_doc_text(struct pt_doc *doc, const char *text)
 
 const char *pt_doc_format(struct pt_doc *doc, const char *format, ...)
 {
-    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    const int length = vasprintf(&text, format, arguments);
+    const char *text = pt_arena_vformat(&doc->arena, format, arguments);
     va_end(arguments);
-    const char *copy = pt_arena_text(&doc->arena, length < 0 ? "" : text, length < 0 ? 0 : (size_t)length);
-    if (length >= 0)
-        free(text);
-    return copy;
+    return text;
 }
 
 struct pt_panel *pt_doc_panel(struct pt_doc *doc, enum pt_panel_kind kind, const char *key, const char *title)

@@ -21,7 +21,6 @@ static void flush(struct pt_json *json)
 
 static void put(struct pt_json *json, const char *bytes, size_t n)
 {
-    json->written_bytes += n;
     while (n) {
         if (json->n == sizeof json->buffer)
             flush(json);

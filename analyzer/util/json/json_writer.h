@@ -29,7 +29,6 @@ enum { PT_JSON_MAX_DEPTH = 64, PT_JSON_BUFFER_BYTES = 32 * 1024 };
 struct pt_json {
     int (*write)(void *context, const char *bytes, size_t n); /* -1 = failed: the rest is thrown away */
     void *context;
-    uint64_t written_bytes; /* given to write() or waiting in the buffer */
     size_t n;
     int depth;
     bool pretty, failed;

@@ -52,7 +52,6 @@ static struct pt_cupti_buffer *new_buffer(struct pt_cupti *c)
     struct pt_cupti_buffer *buffer = pt_sys_memory(sizeof *buffer);
     if (buffer) {
         buffer->is_taken = 1;
-        buffer->index = index;
         __atomic_store_n(&c->buffers[index], buffer, __ATOMIC_RELEASE);
     }
     return buffer;

@@ -83,7 +83,7 @@ void pt_decode_KERNEL(struct pt_decoder *d, const pt_u8 *r)
 
 static pt_i32 copy_tag(pt_u32 copy, pt_u32 source, pt_u32 target, pt_u32 flags)
 {
-    return (pt_i32)((copy & 0xff) << 16 | (source & 0xff) << 8 | (target & 0x7f) | (flags & 1) << 7);
+    return (pt_i32)pt_cuda_copy_tag(copy, source, target, flags & 1);
 }
 
 void pt_decode_MEMCPY(struct pt_decoder *d, const pt_u8 *r)

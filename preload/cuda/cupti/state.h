@@ -95,8 +95,7 @@ enum pt_driver_calls { PT_DRIVER_CALLS_NONE, PT_DRIVER_CALLS_CHOSEN, PT_DRIVER_C
 #define PT_CUPTI_BUFFERS 1024u
 
 struct pt_cupti_buffer {
-    pt_u32 is_taken; /* atomic */
-    pt_u32 index;
+    pt_u32 is_taken;                    /* atomic */
     const pt_u8 *batch[PT_CUPTI_BATCH]; /* the decoder's work space: it must not need much stack */
     char text[1024];
     pt_u8 data[PT_CUPTI_BUFFER_BYTES] __attribute__((aligned(64)));

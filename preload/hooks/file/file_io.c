@@ -56,25 +56,24 @@ static PT_NOINLINE void done_or_error(pt_u32 kind, pt_u64 start, pt_u64 end, int
     pt_spent(kind, start, end, fd, pt_words((pt_u32)-error, pt_fd_path(fd)), detail);
 }
 
-/* io_lock's operations. */
-enum { LOCKED_TO_SHARE = 1, LOCKED_ALONE = 2, RELEASED = 3 };
-
 static pt_u64 flock_operation(int operation)
 {
-    return operation & LOCK_SH   ? LOCKED_TO_SHARE
-           : operation & LOCK_EX ? LOCKED_ALONE
-           : operation & LOCK_UN ? RELEASED
-                                 : 0;
+    return operation & LOCK_SH   ? PT_FILE_LOCK_SHARED
+           : operation & LOCK_EX ? PT_FILE_LOCK_ALONE
+           : operation & LOCK_UN ? PT_FILE_LOCK_RELEASED
+                                 : PT_FILE_LOCK_UNKNOWN;
 }
 
 static pt_u64 lockf_operation(int command)
 {
-    return command == F_LOCK || command == F_TLOCK ? LOCKED_ALONE : command == F_ULOCK ? RELEASED : 0;
+    return command == F_LOCK || command == F_TLOCK ? PT_FILE_LOCK_ALONE
+           : command == F_ULOCK                    ? PT_FILE_LOCK_RELEASED
+                                                   : PT_FILE_LOCK_UNKNOWN;
 }
 
 static PT_NOINLINE void locked(pt_u64 start, pt_u64 end, int fd, int ret, pt_u64 operation)
 {
-    if (ret == 0 && operation != RELEASED)
+    if (ret == 0 && operation != PT_FILE_LOCK_RELEASED)
         pt_private_files_for_locks();
     done(PT_EV_io_lock, start, end, fd, ret, operation);
 }
@@ -300,7 +299,7 @@ static pt_u64 fcntl_operation(int ret, long argument)
     if (error && error != EINTR && error != EAGAIN && error != EACCES && error != EDEADLK)
         return 0;
     const short type = ((const struct flock *)argument)->l_type;
-    return type == F_RDLCK ? LOCKED_TO_SHARE : type == F_WRLCK ? LOCKED_ALONE : RELEASED;
+    return type == F_RDLCK ? PT_FILE_LOCK_SHARED : type == F_WRLCK ? PT_FILE_LOCK_ALONE : PT_FILE_LOCK_RELEASED;
 }
 
 static int copies(int command)

@@ -17,7 +17,7 @@
 #include "lock.h"
 
 /* glibc's bits in a mutex's __kind. */
-enum { KIND_ROBUST = 0x10, KIND_INHERITS_PRIORITY = 0x20, KIND_CEILING = 0x40, KIND_SHARED = 0x80, KIND_ALL = 0xf3 };
+enum { KIND_ROBUST = 0x10, KIND_INHERITS_PRIORITY = 0x20, KIND_CEILING = 0x40, KIND_ALL = 0xf3 };
 
 /* In its lock word: the owner, or, in the bits below the priority ceiling, whether it is held. */
 enum { WORD_OWNER = 0x3fffffff, WORD_BELOW_CEILING = 0x7ffff };
@@ -52,7 +52,7 @@ PT_ALWAYS_INLINE pt_u32 lock_word(const pthread_mutex_t *mutex, pt_u32 bits)
  * try function with one. */
 PT_ALWAYS_INLINE int is_alone(const pthread_mutex_t *mutex)
 {
-    return *pt_single_threaded && !(mutex->__data.__kind & KIND_SHARED);
+    return *pt_single_threaded && !(mutex->__data.__kind & PT_MUTEX_SHARED);
 }
 
 /* These are only read, never tried: libc's try function leaves a robust mutex that is not recoverable locked for
