@@ -167,11 +167,11 @@ static char *last_ended(const struct pt_pages *pages)
     struct pt_listed_runs runs = pt_runs_list(pages->directory, pages->kept);
     const struct pt_listed_run *found = NULL;
     for (size_t i = 0; i < runs.n; i++) {
-        const bool is_unknown = !strcmp(runs.items[i].status, "unknown");
-        if (!strcmp(runs.items[i].status, "running") || (is_unknown && found))
+        const struct pt_listed_run *run = &runs.items[i];
+        if (!strcmp(run->status, "running") || (run->may_go_on && found))
             continue;
-        found = &runs.items[i];
-        if (!is_unknown)
+        found = run;
+        if (!run->may_go_on)
             break;
     }
     char *path = found ? pt_asprintf("%s/%s", pages->directory, found->name) : NULL;

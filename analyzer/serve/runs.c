@@ -89,6 +89,7 @@ static void take_heads(struct pt_listed_run *listed, const char *path, const str
         listed->command = cut(heads.command);
     const char *status = heads.is_running ? "running" : heads.may_run_elsewhere ? "unknown" : "ended";
     snprintf(listed->status, sizeof listed->status, "%s", status);
+    listed->may_go_on = heads.may_run_elsewhere;
 }
 
 static void take_info(struct pt_listed_run *listed, const char *path, const struct stat *status_of_run,
@@ -110,6 +111,7 @@ static void take_info(struct pt_listed_run *listed, const char *path, const stru
     listed->duration_ns = run->duration_ns;
     listed->command = command_of(run);
     snprintf(listed->status, sizeof listed->status, "%s", status_of(run));
+    listed->may_go_on = !run->n_stages; /* it may not have begun */
 }
 
 static int newest_first(const void *a, const void *b)
@@ -134,7 +136,8 @@ struct pt_listed_runs pt_runs_list(const char *path, struct pt_kept_heads *kept)
         struct stat stat;
         if (entry->d_name[0] == '.' || !is_there(of_run, &stat))
             continue;
-        struct pt_listed_run listed = {.name = pt_strdup(entry->d_name), .duration_ns = NAN, .status = "unknown"};
+        struct pt_listed_run listed = {
+            .name = pt_strdup(entry->d_name), .duration_ns = NAN, .status = "unknown", .may_go_on = true};
         listed.start_ns = (pt_u64)stat.st_mtim.tv_sec * 1000000000 + (pt_u64)stat.st_mtim.tv_nsec;
         take_info(&listed, of_run, &stat, kept);
         pt_vec_push(&runs, listed);

@@ -20,6 +20,7 @@ struct pt_listed_run {
     char *command;      /* of its first stage or process; NULL = not known */
     char status[16];    /* ok, failed, timeout, running, unknown; without run.json: running, ended, or unknown where
                            it may run elsewhere */
+    bool may_go_on;     /* nobody here can tell; "unknown" is also one that is over, and whose end nobody saw */
 };
 
 struct pt_listed_runs {

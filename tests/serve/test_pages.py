@@ -259,6 +259,7 @@ class Pages(ServeCase):
             (run / "run.json").write_text(json.dumps({"launcher": launcher, "duration_ns": None, "stages": [{"stage": "prepare", "status": None, "start_ns": 1, "pid": pid}]}), encoding="utf-8")
             os.utime(run / "run.json", (time.time() - 1000,) * 2)
             self.assertRegex(self.page("/?filter=became"), rf"<td>{wanted}</td>")
+            self.assertIn('run="became"', self.page("/metrics"))  # it is over, and the newest
 
     def test_head_and_headers(self):
         status, headers, body = self.ask("/", method="HEAD")
