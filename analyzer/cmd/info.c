@@ -230,6 +230,12 @@ static struct pt_panel *processes_panel(struct pt_doc *doc, const struct pt_sess
     return panel;
 }
 
+static bool are_all_blank(const struct pt_session *session)
+{
+    const struct pt_quality *quality = &session->quality;
+    return !session->n_processes && quality->blank_files && quality->blank_files == quality->missing_files;
+}
+
 static struct pt_panel *notes_panel(struct pt_doc *doc, const struct pt_run *run, const struct pt_session *session)
 {
     struct pt_panel *panel = pt_doc_panel(doc, PT_PANEL_TEXTS, "notes", "Notes");
@@ -240,7 +246,7 @@ static struct pt_panel *notes_panel(struct pt_doc *doc, const struct pt_run *run
         panel->texts[panel->n_texts++] =
             session->quality.truncated
                 ? "What was recorded lay in the missing part: copy the files again and compare their sizes."
-            : session->quality.blank_files && !session->n_processes
+            : are_all_blank(session)
                 ? "Trace files are empty: copy the whole folder of the run again if the original has more."
             : session->quality.missing_files
                 ? "Trace files are missing, and what they had recorded: copy the whole folder of the run."

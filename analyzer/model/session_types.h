@@ -101,7 +101,7 @@ struct pt_quality {
     pt_u32 cut_processes; /* of a session: processes whose files are truncated */
     pt_u32 damaged_files; /* of a session: those of which a part could not be read */
     pt_u64 missing_files; /* of a session: those that were made, and are not there or cannot be read at all */
-    pt_u64 blank_files;   /* of a session: those that are there and empty; missing where no other can be read */
+    pt_u64 blank_files;   /* of a session: those that are there and empty; missing, too, where none can be read */
 };
 
 /* Whether records are missing that were made: others may be the ends of what is open, or what began it. */

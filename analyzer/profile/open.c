@@ -42,9 +42,10 @@ static struct pt_session *empty_session(const char *path)
     PT_AUTO(pt_str_fini) struct pt_str refused = {0};
     const pt_u64 n_made = pt_files_made(session->path), n_blank = pt_session_n_blank(session->path);
     pt_run_files_gone(session->path, n_blank, &gone);
-    session->quality.missing_files = n_made > n_blank ? n_made : n_blank; /* or `check` would take 0 calls for true */
+    const pt_u64 n_least = n_blank + (gone.n ? 1 : 0);
+    session->quality.missing_files = n_made > n_least ? n_made : n_least; /* or `check` would take 0 calls for true */
+    pt_session_note_lines(session, pt_str_text(&gone));                   /* what can be mended is the first */
     pt_session_note_blank(session, n_blank);
-    pt_session_note_lines(session, pt_str_text(&gone));
     pt_refusals_of(session->path, &refused);
     pt_session_note_lines(session, pt_str_text(&refused));
     return session;

@@ -300,7 +300,8 @@ static void tell_no_process(const struct pt_profile *profile, pt_i64 stage, stru
     pt_finding_add_evidence(finding, "reason", pt_text(why));
     const bool is_noted = profile->session->n_notes && why == profile->session->notes[0];
     if ((is_noted || why == in_missing_files) && profile->session->quality.missing_files) {
-        finding->title = is_noted && profile->session->quality.blank_files
+        const struct pt_quality *quality = &profile->session->quality;
+        finding->title = is_noted && quality->blank_files == quality->missing_files
                              ? "Trace files are empty: what it did is not here"
                              : "Trace files are missing: what it did is not here";
         finding->remedy = finding->advice = "copy the whole folder of the run, and unpack its *.ptr and *.pts";

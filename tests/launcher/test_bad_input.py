@@ -179,6 +179,26 @@ class BadInput(LauncherCase):
         self.assertEqual(finding["title"], "Trace files are empty: what it did is not here")
         self.assertIn(b"Trace files are empty", self.proftrace("info", "run").stdout)
 
+    def test_one_blank_trace_file_beside_others_that_are_not_here(self):
+        """To copy them is what helps: it said that the process ended before its trace began."""
+        program = "import subprocess, sys; [open('/etc/hostname').close() for i in range(3000)]; len(sys.argv) > 1 or subprocess.run([sys.executable, '-c', sys.orig_argv[2], 'child'])"
+        self.run_it(sys.executable, "-c", program, options=("-o", "run"))
+        run = pathlib.Path(self.folder, "run")
+        for file in run.glob("*.pts"):
+            file.unlink()
+        blank, copied = run.glob("*.ptr")
+        blank.write_bytes(b"")
+        for note in "its trace files are compressed", "1 trace file was made, and is not here":
+            if "compressed" in note:
+                copied = copied.rename(f"{copied}.gz")
+            else:
+                copied.unlink()
+            report = json.loads(self.proftrace("report", "run", "--format", "json").stdout)
+            self.assertIn(note, report["trace_quality"]["notes"][0])
+            self.assertIn("a process ended before its trace began: its file is empty", report["trace_quality"]["notes"])
+            self.assertEqual(report["findings"][0]["title"], "Trace files are missing: what it did is not here")
+            self.assertIn(b"Trace files are missing", self.proftrace("info", "run").stdout)
+
     def test_time_that_was_measured_elsewhere(self):
         """A copy without run.json: "start it with proftrace run" is what had been done."""
         self.run_it(sys.executable, "-c", "import ctypes; ctypes.CDLL(None).syscall(35, (ctypes.c_long * 2)(0, 500000000), None)", options=("-o", "run"))
