@@ -10,7 +10,9 @@
 
 #include "proftrace/payloads.h"
 #include "decode/decode.h"
+#include "util/auto.h"
 #include "util/hash.h"
+#include "util/mem.h"
 #include "session_data.h"
 #include "threads.h"
 
@@ -60,6 +62,12 @@ static pt_u64 n_kept(const struct pt_totals_by_kind *totals)
 static bool has_connections(const struct pt_totals_by_kind *totals)
 {
     return pt_totals_of(totals, PT_KIND_net_connect)->calls || pt_totals_of(totals, PT_KIND_net_accept)->calls;
+}
+
+/* It had ended before the window, but another process goes on with its connections. */
+static bool is_left_out(const struct pt_process *process)
+{
+    return process->index >= process->session->n_processes;
 }
 
 /* Each thread has a start, but only who joins others has to know theirs. */
@@ -128,7 +136,8 @@ static void read_block(struct search *search, struct life *life, const struct pt
         if (item->end_ns >= search->from_ns || (!is_start && !is_kept(event.desc->kind)))
             continue;
         life->left -= !is_start && life->left;
-        keep(search, &event);
+        if (event.desc->category != PT_CATEGORY_GPU || !is_left_out(event.process)) /* its GPUs are not the window's */
+            keep(search, &event);
     }
 }
 
@@ -155,7 +164,8 @@ static void read_run(struct search *search, struct life *life, const struct pt_d
  * is left, so that the others are read, too. Nobody waits in the window for a thread that had ended before it. */
 static struct life begin_life(const struct search *search, struct pt_thread *thread, bool of_ended)
 {
-    const bool has_ended = thread->end_ns < search->from_ns && pt_thread_noted_end(thread);
+    const bool has_ended =
+        is_left_out(thread->process) || (thread->end_ns < search->from_ns && pt_thread_noted_end(thread));
     struct life life = {.thread = thread, .may_read = (search->blocks_left + 1) / 2};
     if (has_ended == of_ended) {
         life.left = n_kept(thread->totals);
@@ -222,6 +232,30 @@ static pt_u32 hand_over(struct events *list, int (*compare)(const void *, const 
     return (pt_u32)list->n;
 }
 
+static void read_process(struct search *search, struct pt_process *process, bool of_ended)
+{
+    for (size_t s = 0; s < process->file->slots.n; s++)
+        read_slot(search, process, &process->file->slots.items[s], of_ended);
+}
+
+static void read_makers(struct search *search, const struct pt_session *session)
+{
+    PT_AUTO(pt_freep) bool *is_read = pt_calloc(session->n_before_window + 1, sizeof *is_read);
+    for (pt_u32 i = 0; i < session->n_processes; i++) {
+        const struct pt_process *maker = session->processes[i];
+        while ((maker = pt_process_inherits_from(maker))) {
+            if (!is_left_out(maker))
+                continue;
+            bool *is_known = &is_read[maker->index - session->n_processes];
+            if (*is_known)
+                break;
+            *is_known = true;
+            if (has_connections(maker->totals))
+                read_process(search, session->processes[maker->index], true);
+        }
+    }
+}
+
 void pt_session_find_before(struct pt_session *session, pt_i64 from_ns)
 {
     struct search search = {.from_ns = from_ns,
@@ -232,10 +266,10 @@ void pt_session_find_before(struct pt_session *session, pt_i64 from_ns)
     for (int of_ended = 0; of_ended < 2; of_ended++)
         for (pt_u32 i = 0; i < session->n_processes; i++) {
             struct pt_process *process = session->processes[i];
-            const bool has_any = n_kept(process->totals) || (!of_ended && joins(process));
-            for (size_t s = 0; has_any && s < process->file->slots.n; s++)
-                read_slot(&search, process, &process->file->slots.items[s], of_ended);
+            if (n_kept(process->totals) || (!of_ended && joins(process)))
+                read_process(&search, process, of_ended);
         }
+    read_makers(&search, session);
     session->n_states = hand_over(&search.states, by_process, &session->states);
     session->n_earlier = hand_over(&search.earlier, by_time, &session->earlier);
     session->n_earlier_starts = hand_over(&search.starts, by_process, &session->earlier_starts);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * before.h - what was noted before a window and holds on in it: devices and how they are seen, who connected and who
- * accepted, which pthread_t a thread has.
+ * accepted, which pthread_t a thread has. Who connected may have ended, where a process of the window has its
+ * connections.
  */
 #ifndef PT_MODEL_BEFORE_H
 #define PT_MODEL_BEFORE_H

@@ -258,7 +258,7 @@ struct pt_session {
     pt_u32 n_states;
     /* Of a window: what was done before it and explains what is in it. For facts; it is no event of the window, and
      * nobody counts it. */
-    struct pt_event *earlier; /* who connected, who accepted, by time */
+    struct pt_event *earlier; /* who connected, who accepted, by time; also before_window's, which have no stage */
     pt_u32 n_earlier;
     struct pt_event *earlier_starts; /* thread_start: which pthread_t a thread has, by process */
     pt_u32 n_earlier_starts;

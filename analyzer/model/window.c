@@ -170,7 +170,7 @@ static void add_notes(struct pt_session *session, pt_i64 from_ns)
         pt_session_note(session, "events of the run were lost, and which of them were of this window is not known: its "
                                  "counts are at least what is shown");
     bool lacks = false;
-    for (pt_u32 i = 0; i < session->n_processes; i++)
+    for (pt_u32 i = 0; i < session->n_processes + session->n_before_window; i++)
         lacks |= session->processes[i]->lacks_earlier;
     if (lacks)
         pt_session_note(session, "what was before the window was read in part: of other connections the counts of a "

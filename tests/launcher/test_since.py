@@ -367,6 +367,23 @@ class Since(LauncherCase):
         for options in (), ("--since", "4s"):
             self.assertGreater(self.report(*options)["stages"][0]["time"]["sleep_s"], 2, options)
 
+    def test_of_an_event_loop_whose_maker_connected(self):
+        """Before it executed itself, or forked: it had ended before the window, and the loop of the other was idle there."""
+        now = self.process(17, "serves").replace("start=0.0", "start=1.0")
+        story = '0.100000000 +0.000010000 7/7 net_connect fd=8 result=0 peer="tcp 10.0.0.5:5432" local="tcp 10.0.0.9:42000"\n' + "".join(
+            f'{second}.100000000 +0.900000000 NOW wait_poll fd=3 result=1 path="anon_inode:[eventpoll]" timeout_ms=-1 fds=1\n'
+            f'{second + 1}.001000000 +0.000010000 NOW net_receive fd=8 result=99 path="tcp 10.0.0.5:5432" flags=0x0 messages=1\n' for second in range(1, 9))
+        accepts = '0.200000000 +0.000010000 7/7 net_accept fd=9 result=9 peer="tcp 10.0.0.7:4000" local="tcp 10.0.0.9:80" path="tcp bound 10.0.0.9:80"\n'
+        for state, child, name in (("execed", now.replace("process 17", "process 7#2").replace("17/17", "7#2/7"), "7#2/7"),
+                                   ("exited", now.replace("trace_id=17", "trace_id=17 parent_trace_id=7"), "17/17")):
+            before = self.process(7, "serves").replace("end=10.0", "end=1.0").replace("state=exited", f"state={state}")
+            for options, also in (([], ""), (["--since", "4s"], ""), (["--since", "4s"], accepts)):
+                with self.subTest(state=state, options=options, also=also):
+                    self.assemble(before + child + story.replace("NOW", name) + also)
+                    rows = self.report(*options)["stages"][0]["threads"]
+                    self.assertGreater(max(row["network_s"] for row in rows), 2, rows)
+                    self.assertLess(max(row["idle_s"] for row in rows), 0.1, rows)
+
     @classmethod
     def training(cls):
         """A loader with one worker, 200, which takes 0.9 s for a batch; a thread of the program, 101, takes it from there (pin_memory)."""

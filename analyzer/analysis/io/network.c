@@ -230,7 +230,10 @@ static void note_earlier(struct network *network)
 {
     const struct pt_session *session = network->profile->session;
     for (pt_u32 i = 0; i < session->n_earlier; i++)
-        note_ends(network, &session->earlier[i]);
+        if (session->earlier[i].process->index < session->n_processes)
+            note_ends(network, &session->earlier[i]);
+        else /* of a process that had ended, which has no stage */
+            pt_connection_ends_note(&network->ends, &session->earlier[i]);
 }
 
 /* ---- events ---- */
