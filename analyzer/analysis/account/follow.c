@@ -161,34 +161,27 @@ static bool is_for_eventfd(const struct pt_account_wait *wait)
     return pt_blocker_may_come(&wait->span) && path && !strcmp(path, "anon_inode:[eventfd]");
 }
 
-/* There is one place only: a wait that may never be resolved leaves it to any other. */
-static bool takes_place(const struct pt_account *account, const struct pt_account_wait *wait)
-{
-    const struct pt_account_wait *other = &account->unresolved;
-    if (!other->thread || is_for_eventfd(wait) == is_for_eventfd(other))
-        return length(wait) > length(other);
-    return is_for_eventfd(other);
-}
-
 static void follow_first(struct pt_account *account)
 {
     const struct pt_account_wait *wait = &account->waiting[account->n_followed++ % PT_ACCOUNT_WAITING];
-    if (!follow(account, wait) && takes_place(account, wait))
-        account->unresolved = *wait;
+    if (follow(account, wait))
+        return;
+    struct pt_account_wait *place = &account->unresolved[is_for_eventfd(wait)];
+    if (length(wait) > length(place))
+        *place = *wait;
 }
 
 /* The write that woke the reader may come later still. */
-static void follow_unresolved(struct pt_account *account, pt_i64 now_ns)
+static void follow_unresolved(struct pt_account *account, struct pt_account_wait *wait, pt_i64 now_ns)
 {
-    if (follow(account, &account->unresolved) || now_ns - account->unresolved.span.end_ns > LATE_NS)
-        account->unresolved.thread = NULL;
+    if (follow(account, wait) || now_ns - wait->span.end_ns > LATE_NS)
+        wait->thread = NULL;
 }
 
 /* Only traffic on a channel tells who was on the other side of the wait: is the current call some? */
-static bool may_resolve(const struct pt_account *account, pt_i64 now_ns)
+static bool may_resolve(const struct pt_account *account, const struct pt_account_wait *wait, pt_i64 now_ns)
 {
-    return account->unresolved.thread &&
-           (pt_blocker_may_come(&account->facts->call.span) || now_ns - account->unresolved.span.end_ns > LATE_NS);
+    return wait->thread && (pt_blocker_may_come(&account->facts->call.span) || now_ns - wait->span.end_ns > LATE_NS);
 }
 
 void pt_account_follow_due(struct pt_account *account, pt_i64 now_ns)
@@ -196,16 +189,18 @@ void pt_account_follow_due(struct pt_account *account, pt_i64 now_ns)
     while (account->n_followed < account->n_waiting &&
            account->waiting[account->n_followed % PT_ACCOUNT_WAITING].span.end_ns + DUE_NS <= now_ns)
         follow_first(account);
-    if (may_resolve(account, now_ns))
-        follow_unresolved(account, now_ns);
+    for (int i = 0; i < 2; i++)
+        if (may_resolve(account, &account->unresolved[i], now_ns))
+            follow_unresolved(account, &account->unresolved[i], now_ns);
 }
 
 void pt_account_follow_all(struct pt_account *account)
 {
     while (account->n_followed < account->n_waiting)
         follow_first(account);
-    if (account->unresolved.thread)
-        follow_unresolved(account, account->unresolved.span.end_ns);
+    for (int i = 0; i < 2; i++)
+        if (account->unresolved[i].thread)
+            follow_unresolved(account, &account->unresolved[i], account->unresolved[i].span.end_ns);
 }
 
 static void add_wait(struct pt_account *account, const struct pt_thread *thread, const struct pt_span *wait,

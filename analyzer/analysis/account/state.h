@@ -73,7 +73,9 @@ struct pt_account {
                                          was, or always */
     struct pt_account_wait waiting[PT_ACCOUNT_WAITING]; /* ring, by end */
     pt_u64 n_waiting, n_followed;                       /* counts of all that were added and removed */
-    struct pt_account_wait unresolved; /* the longest of the last waits for one that is not known yet */
+    /* The longest of the last waits for one that is not known yet, and of those at eventfds: of either kind many are
+     * never resolved, and one that was shorter would throw the other kind's out. */
+    struct pt_account_wait unresolved[2];
     struct {
         PT_VEC(struct pt_account_followed);
     } followed;
