@@ -196,8 +196,12 @@ static pt_u32 channel_of(struct pt_channels *channels, const struct pt_event *ev
     const struct pt_connection *connection = may_connect ? connection_of(channels, event, hash) : NULL;
     if (connection)
         return connection->channel;
-    if (may_be_new(event, kind, path))
-        return channel_at(channels, hash);
+    if (may_be_new(event, kind, path)) {
+        const pt_u32 channel = channel_at(channels, hash);
+        if (channel)
+            channels->ends.items[channel - 1].may_be_kernels = has_no_name(path);
+        return channel;
+    }
     const pt_u64 *slot = pt_map_find(&channels->by_channel, hash);
     return slot ? (pt_u32)*slot : 0;
 }
@@ -294,11 +298,12 @@ const struct pt_thread *pt_channels_other_thread(const struct pt_channels *chann
         const struct pt_channel_use *use = nth_last(users, i);
         if (use->thread == thread)
             continue;
-        found = use->thread;
         if (use->since_ns <= end_ns)
-            break;
+            return use->thread;
+        found = use->thread;
     }
-    return found;
+    /* The oldest one that is known, though it began later: somebody must have written to a pipe. */
+    return channels->ends.items[channel - 1].may_be_kernels ? NULL : found;
 }
 
 void pt_channels_fini(struct pt_channels *channels)

@@ -24,7 +24,8 @@ struct pt_channel_users {
 
 struct pt_channel_end {
     struct pt_channel_users writers, readers;
-    pt_u64 pair; /* hash of the other end's name: socket pairs and connections; 0 = the same name */
+    pt_u64 pair;         /* hash of the other end's name: socket pairs and connections; 0 = the same name */
+    bool may_be_kernels; /* an eventfd: nobody in sight need have written to it */
 };
 
 /* Bounded: a channel beyond the limit has no known users. */
