@@ -11,6 +11,7 @@
 
 #include "proftrace/cuda.h"
 #include "proftrace/payloads.h"
+#include "util/text/path.h"
 #include "call_class.h"
 #include "python.h"
 
@@ -165,10 +166,25 @@ static pt_i64 first_listens_ns(const struct pt_process *process)
     return first_ns;
 }
 
-/* Who bound the socket may have forked this one since, which then has its names: a master and its workers. */
+/* "tcp socket" is one without a name: nobody has bound or connected it. */
+static bool names_own_socket(const struct pt_process *process)
+{
+    const char *name;
+    pt_i64 at_ns;
+    for (size_t at = 0; (name = pt_process_next_string(process, &at, &at_ns));)
+        if ((pt_channel_of_path(name) == PT_CHANNEL_NETWORK || !strncmp(name, "unix ", 5)) &&
+            !pt_ends_with(name, " socket"))
+            return true;
+    return false;
+}
+
+/* Who bound the socket may have forked this one since, which then has its names: a master and its workers. One that has
+ * set up a socket of its own, as for UDP, need not listen at that. */
 static bool has_listening_name(const struct pt_process *process)
 {
     pt_i64 until_ns = PT_NEVER_NS - 1;
+    if (first_listens_ns(process) == PT_NEVER_NS && names_own_socket(process))
+        return false;
     for (; process; process = process->forked_from) {
         if (first_listens_ns(process) <= until_ns)
             return true;

@@ -64,6 +64,8 @@ else:
     last = os.dup(r)  # the highest: select names it
     for i in range(7): select.select([datagrams, last], [], [], 0.25)
 """
+# One of a metrics server, say.
+LISTENS_BEFORE_THE_FORK = LISTENS_AFTER_THE_FORK.replace("r, w = os.pipe()\n", 'r, w = os.pipe()\nlistener = socket.create_server(("127.0.0.1", 0))\n')
 
 # The library sees calls at its start only: a static program, which cannot be traced, and then it computes.
 COMPUTES = """
@@ -347,7 +349,14 @@ class Since(LauncherCase):
 
     def test_of_a_parent_that_listened_after_the_fork(self):
         """Its socket is not the child's, which serves nobody, and sleeps: also where the window begins behind the parent's listen."""
-        done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", LISTENS_AFTER_THE_FORK, text=True)
+        self.check_child_sleeps(LISTENS_AFTER_THE_FORK)
+
+    def test_of_a_parent_that_listened_before_the_fork(self):
+        """The child, which has set up a socket for UDP, does not listen at the parent's."""
+        self.check_child_sleeps(LISTENS_BEFORE_THE_FORK)
+
+    def check_child_sleeps(self, program):
+        done = self.proftrace("run", "--no-report", "-o", "run", "--", sys.executable, "-c", program, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         for options in (), ("--since", "1s"):
             rows = self.report(*options)["stages"][0]["threads"]
