@@ -216,12 +216,18 @@ bool pt_serves(const struct pt_process *process)
  * several times a second polls. */
 enum { LEAST_OF_SERVER_MS = 110 };
 
-/* Whether it connected, or one whose connections it has. */
+/* It is not known whether it connected, or who forked it. */
+static bool may_have_connected(const struct pt_process *process)
+{
+    return pt_process_lacks_counters(process) || (process->parent_trace_id && !process->forked_from);
+}
+
+/* Whether it connected, or one whose connections it has. Where a file is missing that would tell, it may have. */
 static bool has_connected(const struct pt_process *process)
 {
     enum pt_answer known = PT_ANSWER_UNKNOWN;
     for (; process && known == PT_ANSWER_UNKNOWN; process = pt_process_inherits_from(process))
-        known = pt_totals_of(totals_of_life(process), PT_KIND_net_connect)->calls
+        known = pt_totals_of(totals_of_life(process), PT_KIND_net_connect)->calls || may_have_connected(process)
                     ? PT_ANSWER_YES
                     : pt_process_known_answer(process, PT_QUESTION_HAS_CONNECTED);
     return known == PT_ANSWER_YES;

@@ -199,6 +199,18 @@ class BadInput(LauncherCase):
             self.assertEqual(report["findings"][0]["title"], "Trace files are missing: what it did is not here")
             self.assertIn(b"Trace files are missing", self.proftrace("info", "run").stdout)
 
+    def test_a_server_whose_parent_is_missing(self):
+        """Whether that one had a connection, which the server would have, too, is not known: it was idle, as one that has none."""
+        story = pathlib.Path(__file__).resolve().parent.parent / "golden/server_waits_for_its_clients.pt.txt"
+        self.proftrace("assemble", story, "-o", "run")
+        parent, = pathlib.Path(self.folder, "run").glob("server-300-*")
+        for what, damage in ("whole", lambda: None), ("cut", lambda: os.truncate(parent, 9000)), ("missing", parent.unlink):
+            with self.subTest(what=what):
+                damage()
+                report = json.loads(self.proftrace("report", "run", "--format", "json").stdout)
+                slept = {row["pid"]: row["sleep_s"] for row in report["stages"][0]["threads"]}
+                self.assertEqual((slept[100], slept[400]), (0, 7))
+
     def test_time_that_was_measured_elsewhere(self):
         """A copy without run.json: "start it with proftrace run" is what had been done."""
         self.run_it(sys.executable, "-c", "import ctypes; ctypes.CDLL(None).syscall(35, (ctypes.c_long * 2)(0, 500000000), None)", options=("-o", "run"))
