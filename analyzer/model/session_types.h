@@ -150,7 +150,7 @@ struct pt_process {
     int wait_status; /* of a process that noted no end: what its parent or the launcher was told; -1 = nothing */
     int next_status; /* of the program without a trace that a stage's first process became, likewise */
     pt_u64 start_monotonic_ns;    /* CLOCK_MONOTONIC at start_ns */
-    pt_u64 start_realtime_ns;     /* what its own wall clock showed then; 0 = unknown */
+    pt_u64 start_realtime_ns;     /* what its own wall clock showed when it began, before any window; 0 = unknown */
     pt_u64 cpu_ns, max_rss_bytes; /* 0 = unknown */
     pt_i64 cpu_noted_ns;          /* when it noted these, which are of all its threads */
     pt_u32 layers_off;            /* 1 << enum pt_layer: not recorded, because the user said so */

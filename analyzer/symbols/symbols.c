@@ -218,7 +218,8 @@ static struct span span_of(const struct pt_session *session)
         return (struct span){run.from_ns, UINT64_MAX};
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
-        const pt_u64 rest_ns = (pt_u64)(session->duration_ns - process->start_ns) + clocks_differ_ns;
+        const pt_i64 began_ns = process->start_ns - process->cut_ns; /* when its clock showed start_realtime_ns */
+        const pt_u64 rest_ns = (pt_u64)(session->duration_ns - began_ns) + clocks_differ_ns;
         if (!__builtin_add_overflow(process->start_realtime_ns, rest_ns, &until_ns) && until_ns > run.until_ns)
             run.until_ns = until_ns;
     }

@@ -420,9 +420,9 @@ static void test_a_file_that_was_built_after_the_run(void **state)
     in_shell("cp no-id-q no-id");
     session.path = in_folder("nowhere");
     assert_string_equal(name_of_session(&session, path, address), "?");
-    /* The clock was set forward before the run built it. */
-    struct pt_process process = {.start_ns = 100000000000, .start_realtime_ns = (pt_u64)time(NULL) * 1000000000},
-                      *processes[] = {&process};
+    /* The clock was set forward before the run built it; a window has cut 90 s of the process's life. */
+    struct pt_process process = {.start_ns = 190000000000, .cut_ns = 90000000000}, *processes[] = {&process};
+    process.start_realtime_ns = ((pt_u64)time(NULL) - 50) * 1000000000;
     session.processes = processes;
     session.n_processes = 1;
     assert_string_equal(name_of_session(&session, path, address), "inner");
