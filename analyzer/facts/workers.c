@@ -70,7 +70,7 @@ bool pt_find_worker(const struct pt_process *process)
         return false;
     if (is_spawned_by_multiprocessing(process)) /* by vfork, as a rule: then there is no image before */
         return true;
-    return !process->previous_image && has_arguments_of(process, parent);
+    return !process->previous_image && !process->left_image && has_arguments_of(process, parent);
 }
 
 /* The store of a launcher of ranks, where they meet. */

@@ -393,6 +393,16 @@ class Since(LauncherCase):
                     self.assertGreater(max(row["network_s"] for row in rows), 2, rows)
                     self.assertLess(max(row["idle_s"] for row in rows), 0.1, rows)
 
+    def test_of_a_child_that_executed_its_program_anew(self):
+        """With its parent's arguments: it is no copy that works for it, also where the copy that it was has ended before the window."""
+        child = self.process(200, "serves").replace("ppid=1 ", "ppid=100 ")
+        copy = child.replace("trace_id=200", "trace_id=200 parent_trace_id=100").replace("end=10.0", "end=1.0").replace("state=exited", "state=execed")
+        now = child.replace("process 200", "process 200#2").replace("200/200", "200#2/200").replace("trace_id=200", "trace_id=201").replace("start=0.0", "start=1.0")
+        self.assemble(self.process(100, "serves") + copy + now + "0.010000000 +0.010000000 100/100 proc_fork child_pid=200\n" + "".join(
+            f"{second}.000200000 +0.890000000 200#2/200 wait_sleep clock=1 result=0 is_absolute=0 requested_ns=890000000\n" for second in range(1, 9)))
+        for options in (), ("--since", "4s"):
+            self.assertNotIn("worker_use", self.report(*options)["stages"][0], options)
+
     @classmethod
     def training(cls):
         """A loader with one worker, 200, which takes 0.9 s for a batch; a thread of the program, 101, takes it from there (pin_memory)."""
