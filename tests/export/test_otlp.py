@@ -208,7 +208,8 @@ class Otlp(ExportCase):
         """Those too deep whose starts are not kept count where they begin."""
         begun = [f'{1 + i / 100000:.9f} 100/100 range_begin name="r"' for i in range(200000)]
         ended = [f"{4 + i / 100000:.9f} 100/100 range_end" for i in range(200000)]
-        for left_out, ranges, options in ((199936, begun, ()), (99937, begun, ("--until", "2s")), (199936, begun + ended, ())):
+        for left_out, ranges, options in ((199936, begun, ()), (99937, begun, ("--until", "2s")), (199936, begun + ended, ()), (0, begun + ended, ("--from", "7s")),
+                                          (100000 - 64, begun + ended, ("--from", "5s")), (0, begun + ended, ("--min-dur", "6s"))):
             folder = self.folder_of(ranges)
             done = self.traced("export", "--to", "otlp", "--json", *options, "-o", os.path.join(folder, f"spans{left_out}"), folder)
             self.assertEqual(json.loads(done.stdout)["left_out"], left_out, (len(ranges), options))

@@ -174,6 +174,14 @@ static void begin_range(struct export *export, struct thread_spans *spans, const
     spans->depth++;
 }
 
+/* It was counted where it began, which is not known: behind the last start that is kept. */
+static void count_no_more(struct export *export, const struct thread_spans *spans, pt_i64 end_ns)
+{
+    const pt_i64 longest_ns = end_ns - spans->deeper_starts_ns.items[spans->deeper_starts_ns.n - 1];
+    const bool is_wanted = end_ns >= export->window.from_ns && longest_ns >= export->filter->min_duration_ns;
+    export->summary->left_out -= end_ns <= export->window.until_ns && !is_wanted;
+}
+
 static void end_range(struct export *export, struct thread_spans *spans, pt_i64 end_ns, bool is_guessed)
 {
     if (!spans->depth)
@@ -182,8 +190,10 @@ static void end_range(struct export *export, struct thread_spans *spans, pt_i64 
         put_ended(export, spans->thread, &spans->open[spans->depth], end_ns, is_guessed);
         return;
     }
-    if (spans->depth - MAX_DEPTH >= spans->deeper_starts_ns.n)
-        return; /* it was counted where it began */
+    if (spans->depth - MAX_DEPTH >= spans->deeper_starts_ns.n) {
+        count_no_more(export, spans, end_ns);
+        return;
+    }
     const pt_i64 start_ns = spans->deeper_starts_ns.items[--spans->deeper_starts_ns.n];
     export->summary->left_out +=
         end_ns - start_ns >= export->filter->min_duration_ns && is_in_window(export, start_ns, end_ns);
