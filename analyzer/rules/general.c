@@ -240,12 +240,13 @@ static void say_what_was_not_seen(const struct pt_profile *profile, struct pt_fi
     const struct pt_run_stage *run = pt_profile_run_of(profile, (pt_u32)finding->stage);
     if (!profile->run && !profile->session->why_no_run)
         return;
-    finding->remedy = !profile->run ? "report the whole folder of the run: its run.json is damaged or not here"
+    finding->remedy = !profile->run ? "report the whole folder of the run, with its run.json"
                       : run && run->is_running
                           ? "a call that it is in, perhaps: look again when it has ended"
                           : "waits without a call of libc, or what this machine does not let us see: proftrace doctor";
     finding->advice = !profile->run
-                          ? "The launcher noted more of it: copy the whole folder of the run again, with its run.json."
+                          ? "The launcher noted more of it: name the folder of the run, not one file of it; where its "
+                            "run.json is damaged or not here, copy the whole folder again."
                           : "Waits that make no call of libc, a call that it was in when it ended, or what this "
                             "machine does not let us "
                             "see: proftrace doctor says what it can record.";
