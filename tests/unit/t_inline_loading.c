@@ -142,35 +142,46 @@ static void a_loader_is_seen_without_operations(void **state)
 }
 
 /* A PyDataset(workers=8), or tf.data, which tells none: its threads read while the training goes on. What the main
- * thread reads beside known ones is no sample. Behind Keras' iterator on PyTorch may be threads or none: who reads
- * tells. */
+ * thread reads before its first loader is no sample. Behind Keras' iterator on PyTorch, and where a model is only
+ * called, may be threads or none: who reads tells. */
 static void what_threads_read_ahead_is_not_loaded_in_main(void **state)
 {
     static const struct {
-        const char *data, *workers, *reader;
-        double cost_s;
-    } cases[] = {{"Data", "0", "101", 0.9},
-                 {"Data", "8", "101", 0.4},
-                 {"Data", "8", "100", 0.4},
-                 {"Data", "4294967295", "101", 0.4},
-                 {"ConverterIterableDataset", "0", "101", 0.4},
-                 {"ConverterIterableDataset", "0", "100", 0.9}};
+        const char *data, *workers, *reader; /* no data: a model is called, and nothing else is seen */
+        double loader_s, cost_s;
+    } cases[] = {{"Data", "0", "101", 0.9, 0.9},
+                 {"Data", "8", "101", 0.9, 0.4},
+                 {"Data", "8", "100", 0.9, 0.9}, /* of another data set, which has no workers */
+                 {"Data", "8", "100", 1.55, 0.4},
+                 {"Data", "4294967295", "101", 0.9, 0.4},
+                 {"Data", "4294967295", "100", 1.55, 0.4},
+                 {"ConverterIterableDataset", "0", "101", 0.9, 0.4},
+                 {"ConverterIterableDataset", "0", "100", 0.9, 0.9},
+                 {NULL, "", "101", 0.9, 0.4},
+                 {NULL, "", "100", 0.9, 0.9}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *reader = cases[i].reader;
-        char text[4096];
+        char loader[256] = "", text[4096];
         struct analyzed run;
+        if (cases[i].data)
+            snprintf(loader, sizeof loader,
+                     "%.9f 100/100 phase_begin phase=loader_start object=0x10 name=\"%s\"\n"
+                     "%.9f 100/100 phase_end outcome=done amount=%s object=0x20\n",
+                     cases[i].loader_s, cases[i].data, cases[i].loader_s, cases[i].workers);
         snprintf(text, sizeof text,
                  "%sthread 100/101 slot=1 life=1 start=0.000000000\n"
-                 "1.000000000 100/100 phase_begin phase=loader_start object=0x10 name=\"%s\"\n"
-                 "1.000000000 100/100 phase_end outcome=done amount=%s object=0x20\n"
+                 "%s"
                  "1.000000000 +0.250000000 100/%s io_read fd=3 result=4096 path=\"/data/1\" requested_bytes=4096\n"
                  "1.250000000 +0.250000000 100/%s io_read fd=3 result=4096 path=\"/data/2\" requested_bytes=4096\n"
-                 "1.600000000 100/100 phase_begin phase=data_wait object=0x20\n"
-                 "1.610000000 100/100 phase_end outcome=done amount=4 object=0x0\n"
-                 "1.610000000 100/100 phase_begin phase=backward object=0x0\n"
+                 "%s%s"
+                 "1.610000000 100/100 phase_begin phase=%s object=0x0\n"
                  "1.700000000 100/100 phase_end outcome=done amount=0 object=0x0\n",
-                 story, cases[i].data, cases[i].workers, reader, reader);
+                 story, cases[i].loader_s < 1 ? loader : "", reader, reader, cases[i].loader_s < 1 ? "" : loader,
+                 cases[i].data ? "1.600000000 100/100 phase_begin phase=data_wait object=0x20\n"
+                                 "1.610000000 100/100 phase_end outcome=done amount=4 object=0x0\n"
+                               : "",
+                 cases[i].data ? "backward" : "forward");
         analyze(&run, text);
         expect(&run.profile, "load.in_main.cost_s", cases[i].cost_s);
         free_analyzed(&run);

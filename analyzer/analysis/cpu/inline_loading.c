@@ -274,15 +274,15 @@ static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu
     return share;
 }
 
-/* Workers that are no processes are threads: what they read the training does not wait for, and what the main thread
- * reads is no sample, as where it builds its list of files. Where nobody knows whether there are any, as behind Keras'
- * iterators, the main thread's own reads tell. */
+/* Workers that are no processes are threads: what they read the training does not wait for. Where there may be some,
+ * the main thread's own reads tell, beginning with its first loader: not those for its list of files. Who only calls a
+ * model may have such threads and no loader that tells. */
 static double files_s(const struct pt_metrics *metrics, struct pt_scope scope)
 {
-    if (pt_value_number(pt_metrics_get(metrics, scope, "training.workers.count")) > 0)
-        return 0;
-    const bool loads_ahead = pt_value_number(pt_metrics_get(metrics, scope, "training.loads_ahead_percent")) > 0;
-    const char *name = loads_ahead ? "io.groups.data_in_main_s" : "io.groups.data_s";
+    const struct pt_value ahead = pt_metrics_get(metrics, scope, "training.loads_ahead_percent");
+    const char *name = ahead.type == PT_VALUE_UNKNOWN ? "io.groups.data_in_main_s"
+                       : pt_value_number(ahead) > 0   ? "io.groups.data_loaded_in_main_s"
+                                                      : "io.groups.data_s";
     return fmax(pt_value_number(pt_metrics_get(metrics, scope, name)), 0); /* unknown: nothing was read */
 }
 

@@ -28,7 +28,8 @@ struct pt_file_use {
     bool is_program;    /* a module of Python, a library: no data */
     bool is_unseekable; /* pipe, socket, device: nothing can be read from it twice */
     pt_u64 open_ns;
-    pt_u64 main_ns; /* of opens and reads: by main threads of no workers */
+    pt_u64 main_ns;    /* of opens and reads: by main threads of no workers */
+    pt_u64 loading_ns; /* of these, once their process had a loader */
     pt_u64 small_reads, small_read_bytes;
     struct pt_split_sum small; /* with short gaps around them */
     struct pt_split_sum reads; /* all, with their opens and short gaps */

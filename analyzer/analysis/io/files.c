@@ -12,6 +12,7 @@
 #include "proftrace/payloads.h"
 #include "analysis/analysis.h"
 #include "facts/code_kind.h"
+#include "decode/phase_names.h"
 #include "facts/call_class.h"
 #include "facts/state.h"
 #include "facts/wait_kind.h"
@@ -31,6 +32,7 @@ struct files {
     struct pt_gaps small_gaps, read_gaps;
     struct pt_file_groups groups;
     struct pt_stage_reads *stages;
+    bool *have_loaders; /* by index of a process: so far */
 };
 
 /* Longer than what an interpreter does between two reads: parsing a few bytes; taking and releasing a buffer, which
@@ -72,6 +74,7 @@ static void begin(void *state, struct pt_profile *profile)
     files->profile = profile;
     files->table = (struct pt_file_table){.profile = profile, .most = MAX_FILES, .group = file_name};
     files->stages = pt_calloc(profile->stages.n, sizeof *files->stages);
+    files->have_loaders = pt_calloc(profile->session->n_processes, sizeof *files->have_loaders);
 }
 
 /* The file that a path id of a process means; -1 when the path is unknown. */
@@ -112,9 +115,11 @@ static struct use use_of(struct files *files, const struct pt_event *e, struct p
     return (struct use){&files->items[d->file - 1], pt_descriptor_open_file(&files->descriptors, d)};
 }
 
-static pt_u64 ns_in_main(const struct pt_event *e, pt_u64 ns)
+static void add_in_main(const struct files *files, const struct pt_event *e, struct pt_file_use *f, pt_u64 ns)
 {
-    return pt_is_main_thread(e) && !pt_is_worker(e->process) ? ns : 0;
+    const pt_u64 main_ns = pt_is_main_thread(e) && !pt_is_worker(e->process) ? ns : 0;
+    f->main_ns += main_ns;
+    f->loading_ns += files->have_loaders[e->process->index] ? main_ns : 0;
 }
 
 static enum pt_whose note_read(struct files *files, const struct pt_event *e, struct pt_file_use *f, pt_u64 around_ns)
@@ -134,7 +139,7 @@ static void opened(struct files *files, const struct pt_event *e, pt_u32 path, p
         return;
     struct pt_file_use *f = &files->items[file];
     f->open_ns += (pt_u64)e->duration_ns;
-    f->main_ns += ns_in_main(e, (pt_u64)e->duration_ns);
+    add_in_main(files, e, f, (pt_u64)e->duration_ns);
     note_read(files, e, f, 0);
     if (e->result < 0) {
         f->failed_opens++;
@@ -187,7 +192,7 @@ static void was_read(struct files *files, const struct pt_event *e, struct use u
     layer->reads++;
     layer->read_bytes += read.bytes;
     layer->read_ns += read.ns;
-    f->main_ns += ns_in_main(e, read.ns);
+    add_in_main(files, e, f, read.ns);
     pt_file_groups_add(&files->groups, f->group, (pt_i64)read.ns);
     const bool is_first = !use.open->n_reads++;
     const pt_u64 around_ns = pt_gap_before(&files->read_gaps, e, !f->is_unseekable,
@@ -341,7 +346,11 @@ static void used(struct files *files, const struct pt_event *e)
 static void event(void *state, const struct pt_event *e)
 {
     struct files *files = state;
+    const enum pt_phase phase = e->desc->kind == PT_KIND_phase_begin ? pt_phase_of_tag(e->tag) : (enum pt_phase)0;
     switch (e->desc->kind) {
+    case PT_KIND_phase_begin:
+        files->have_loaders[e->process->index] |= phase == PT_PHASE_loader_start || phase == PT_PHASE_data_wait;
+        break;
     case PT_KIND_io_open:
         opened(files, e, pt_event_as(e, io_open)->path, pt_event_as(e, io_open)->dir_path, false);
         break;
@@ -364,6 +373,7 @@ static void finish(void *state, struct pt_profile *profile)
     struct files *files = state;
     pt_file_results(profile, &files->groups, files->stages, files->items, files->n);
     free(files->stages);
+    free(files->have_loaders);
     pt_file_groups_fini(&files->groups);
     free(files->items);
     pt_descriptors_fini(&files->descriptors);
@@ -375,7 +385,7 @@ static void finish(void *state, struct pt_profile *profile)
 const struct pt_analysis pt_analysis_files = {
     .name = "files",
     .summary = "I/O by file: opens, bytes, small reads, bytes read again",
-    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO,
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_USER,
     .state_size = sizeof(struct files),
     .begin = begin,
     .event = event,

@@ -22,7 +22,7 @@ struct group {
     pt_u64 apart;
     const struct pt_histogram *transfers; /* NULL = there were too many groups */
     const char *one;                      /* of its files */
-    pt_u64 files, opens, reads, read_bytes, writes, written_bytes, total_ns, main_ns;
+    pt_u64 files, opens, reads, read_bytes, writes, written_bytes, total_ns, main_ns, loading_ns;
     pt_u64 again_files, again_bytes, again_of_bytes, again_opens, again_reads;
 };
 
@@ -80,6 +80,7 @@ static void add_file(struct groups *groups, const struct pt_file_groups *all, co
     group->written_bytes += f->fd.write_bytes + f->stdio.write_bytes;
     group->total_ns += pt_file_total_ns(f);
     group->main_ns += f->main_ns;
+    group->loading_ns += f->loading_ns;
     const pt_u64 again_bytes = pt_file_wasted_bytes(f);
     if (!again_bytes)
         return;
@@ -212,13 +213,16 @@ static bool is_data(const struct group *group)
 
 static void set_data_s(struct pt_metrics *metrics, struct pt_scope scope, const struct groups *groups)
 {
-    pt_u64 all_ns = 0, main_ns = 0;
+    pt_u64 all_ns = 0, main_ns = 0, loading_ns = 0;
     for (size_t i = 0; i < groups->n; i++) {
-        all_ns += is_data(&groups->items[i]) ? groups->items[i].total_ns : 0;
-        main_ns += is_data(&groups->items[i]) ? groups->items[i].main_ns : 0;
+        const struct group *group = &groups->items[i];
+        all_ns += is_data(group) ? group->total_ns : 0;
+        main_ns += is_data(group) ? group->main_ns : 0;
+        loading_ns += is_data(group) ? group->loading_ns : 0;
     }
     pt_metrics_set(metrics, scope, "io.groups.data_s", pt_seconds((pt_i64)all_ns));
     pt_metrics_set(metrics, scope, "io.groups.data_in_main_s", pt_seconds((pt_i64)main_ns));
+    pt_metrics_set(metrics, scope, "io.groups.data_loaded_in_main_s", pt_seconds((pt_i64)loading_ns));
 }
 
 void pt_file_groups_table(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_file_groups *all,

@@ -207,7 +207,9 @@ static void set_shares(struct pt_metrics *metrics, struct pt_scope scope, const 
             ? pt_unknown("a loader was started before the window, or that it was is lost, or it tells none (tf.data)")
             : pt_integer(sums->workers));
     pt_metrics_set(metrics, scope, "training.loads_ahead_percent",
-                   pt_real(sums->workers || sums->tell_no_workers ? 100 : 0));
+                   sums->workers || sums->tell_no_workers ? pt_real(100)
+                   : sums->are_workers_unknown            ? pt_unknown("a loader was started before the window")
+                                                          : pt_real(0));
     pt_metrics_set(metrics, scope, "training.data_set",
                    sums->data ? pt_text(pt_metrics_text(metrics, sums->data)) : pt_unknown("no loader named it"));
 }
