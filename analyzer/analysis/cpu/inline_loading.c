@@ -125,7 +125,9 @@ static pt_u16 kind_of(const struct pt_cpu_function *function)
                                           "__run_exit_handlers", "exit",       NULL};
     /* The same libraries do both: what is compressed is written. */
     static const char *const compressors[] = {
-        "deflate", "compress", "BZ2_bzCompress", "ZSTD_compress", "LZ4_compress", "LZ4F_compress", NULL};
+        "deflate",           "compress",    "BZ2_bzCompress",       "ZSTD_compress", "LZ4_compress", "LZ4F_compress",
+        "ImagingJpegEncode", "jpeg_write_", "jpeg_finish_compress", "tjCompress",    "tj3Compress",  "ImagingZipEncode",
+        "png_write_",        NULL};
     return (pt_u16)((function->code == PT_CODE_DECODER ? PT_IN_DECODER : 0) |
                     (function->code == PT_CODE_DECODER && begins(function->name, compressors) ? PT_IN_SAVING : 0) |
                     (function->code == PT_CODE_FRAMEWORK ? PT_IN_FRAMEWORK : 0) |
@@ -210,10 +212,11 @@ struct pt_training_window pt_training_window(const struct pt_cpu_view *view, con
     return (struct pt_training_window){window.start_ns - apart_ns, window.end_ns + apart_ns};
 }
 
-/* Checkpoints, and what NumPy does behind the steps: metrics and logs. */
+/* Checkpoints, and what NumPy does behind the steps: metrics and logs. In a loader nothing is: a JPEG may be written to
+ * train with what it loses. */
 static bool is_beside(pt_u16 kind)
 {
-    return kind & PT_IN_SAVING || (kind & PT_IN_ARRAYS && !(kind & PT_IN_FETCH) && pt_is_behind_steps(kind));
+    return !(kind & PT_IN_FETCH) && (kind & PT_IN_SAVING || (kind & PT_IN_ARRAYS && pt_is_behind_steps(kind)));
 }
 
 static void count_framework(struct share *share, pt_u16 kind)
