@@ -303,6 +303,9 @@ static void only_pillow_drafts(void **state)
         {"jpeg_read_scanlines", "/lib/libjpeg.so.62", "dataloader_cpu_bound", "IMREAD_REDUCED_COLOR_2"},
         {"jpeg_write_scanlines", "/lib/libjpeg.so.62", "dataloader_cpu_bound", "without optimize=True"},
         {"jpeg_write_scanlines", "/lib/libjpeg.so.62", "loading_in_main", "without optimize=True"},
+        {"jpeg_finish_compress", "/lib/libjpeg.so.62", "dataloader_cpu_bound",
+         "without optimize=True"}, /* progressive */
+        {"jpeg_finish_compress", "/lib/libjpeg.so.62", "loading_in_main", "without optimize=True"},
         {"tjCompress2", "/lib/libturbojpeg.so.0", "loading_in_main", "without optimize=True"},
     };
     (void)state;
