@@ -5,6 +5,7 @@
  */
 #include "finding_stacks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -337,4 +338,43 @@ const struct pt_stack_frame *pt_program_frame(const struct pt_finding_stack *sta
         if (!(frames[i].flags & PT_FRAME_SERVES) && (frames[i].module || frames[i].flags & PT_FRAME_IS_JIT))
             return &frames[i];
     return NULL;
+}
+
+/* ---- samples that come from an iterator ---- */
+
+/* These divide their samples among workers themselves; Keras's loader can be given none. */
+static bool is_divided(const struct pt_stack *stack)
+{
+    static const char *const files[] = {
+        "/datasets/iterable_dataset.py",     "/webdataset/", "/torchdata/", "/litdata/", "/streaming/base/",
+        "/keras/src/trainers/data_adapters/"};
+    for (pt_u32 i = 0; i < stack->n; i++)
+        for (size_t j = 0; j < sizeof files / sizeof *files; j++)
+            if (pt_is_python_in(&stack->frames[i], files[j]))
+                return true;
+    return false;
+}
+
+/* Of the loaders in a finding's stacks; NAN = there is none. Which of them is the training's, and which a validation's,
+ * no stack says: the one that loads most. */
+static double iterated_share(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    struct pt_finding_stacks stacks;
+    double iterated = 0, loaded = 0;
+    pt_finding_stacks(profile, finding, &stacks);
+    for (size_t i = 0; i < stacks.n; i++) {
+        const struct pt_stack stack = {.frames = stacks.items[i].frames, .n = stacks.items[i].n};
+        loaded += pt_is_in_loader(&stack) ? stacks.items[i].cost : 0;
+        iterated += pt_is_iterated(&stack) && !is_divided(&stack) ? stacks.items[i].cost : 0;
+    }
+    pt_finding_stacks_free(&stacks);
+    return loaded > 0 ? iterated / loaded : NAN;
+}
+
+bool pt_would_repeat_samples(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    struct pt_finding loading = *finding;
+    const double share = iterated_share(profile, finding);
+    loading.place_kind = PT_PLACE_FETCH;
+    return (isnan(share) ? iterated_share(profile, &loading) : share) > 0.5;
 }

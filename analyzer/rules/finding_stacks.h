@@ -6,6 +6,8 @@
 #ifndef PT_RULES_FINDING_STACKS_H
 #define PT_RULES_FINDING_STACKS_H
 
+#include <string.h>
+
 #include "finding.h"
 
 /* Workers wait in these for more work, or for each other: it is none of their samples. Bits by enum pt_time_part. */
@@ -32,11 +34,19 @@ void pt_finding_stacks(const struct pt_profile *profile, const struct pt_finding
                        struct pt_finding_stacks *ret_stacks);
 void pt_finding_stacks_free(struct pt_finding_stacks *stacks);
 
+/* Of a file of Python that has `file` in its path. */
+static inline bool pt_is_python_in(const struct pt_stack_frame *frame, const char *file)
+{
+    return frame->flags & PT_FRAME_OF_PYTHON && frame->file && strstr(frame->file, file);
+}
+
 /* Whether PyTorch's loader called it, in the process that trains. */
 bool pt_is_in_loader(const struct pt_stack *stack);
 /* Whether that loader takes samples from an iterator: of an IterableDataset, which each of its workers has a copy of.
  */
 bool pt_is_iterated(const struct pt_stack *stack);
+/* Whether the first workers of a loader would all give the same samples: those of an iterator, which nobody divides. */
+bool pt_would_repeat_samples(const struct pt_profile *profile, const struct pt_finding *finding);
 
 /* The frame of multiprocessing that a process begins with which was forked or spawned for some work: around it a forked
  * one has those of whoever forked it. n = there is none. */

@@ -94,11 +94,6 @@ static const struct method *method_of(const char *patterns)
     return NULL;
 }
 
-static bool is_python_in(const struct pt_stack_frame *frame, const char *file)
-{
-    return frame->flags & PT_FRAME_OF_PYTHON && frame->file && strstr(frame->file, file);
-}
-
 /* The next frame of Python; n = none. */
 static pt_u32 next_of_python(const struct pt_finding_stack *stack, pt_u32 from)
 {
@@ -111,14 +106,15 @@ static pt_u32 next_of_python(const struct pt_finding_stack *stack, pt_u32 from)
 static bool is_called_by(const struct pt_finding_stack *stack, pt_u32 at, const struct method *method)
 {
     const pt_u32 caller = next_of_python(stack, at + 1);
-    return next_of_python(stack, 0) == at && caller < stack->n && is_python_in(&stack->frames[caller], method->file) &&
+    return next_of_python(stack, 0) == at && caller < stack->n &&
+           pt_is_python_in(&stack->frames[caller], method->file) &&
            !strcmp(stack->frames[caller].function, method->old_caller);
 }
 
 static bool is_method(const struct pt_finding_stack *stack, pt_u32 at, const struct method *method)
 {
     const struct pt_stack_frame *frame = &stack->frames[at];
-    if (!is_python_in(frame, method->file))
+    if (!pt_is_python_in(frame, method->file))
         return false;
     return pt_python_is_part_of(frame->function, method->name) ||
            (!strcmp(frame->function, method->old_name) && (!method->old_caller || is_called_by(stack, at, method)));
@@ -218,7 +214,7 @@ static bool is_class_of_program(const struct pt_profile *profile, pt_i64 stage, 
     for (size_t i = 0; i < profile->stacks.n; i++) {
         const struct pt_stack *stack = &profile->stacks.items[i];
         for (pt_u32 j = 0; (pt_i64)stack->stage == stage && j < stack->n; j++)
-            if (stack->frames[j].flags & PT_FRAME_OF_PYTHON && !is_python_in(&stack->frames[j], method->file) &&
+            if (stack->frames[j].flags & PT_FRAME_OF_PYTHON && !pt_is_python_in(&stack->frames[j], method->file) &&
                 pt_python_is_part_of(stack->frames[j].function, method->name))
                 return true;
     }
@@ -362,43 +358,6 @@ const char *pt_remedy_of(struct pt_profile *profile, const struct pt_finding *fi
 
 /* ---- samples that come from an iterator ---- */
 
-/* These divide their samples among workers themselves; Keras's loader can be given none. */
-static bool is_divided(const struct pt_stack *stack)
-{
-    static const char *const files[] = {
-        "/datasets/iterable_dataset.py",     "/webdataset/", "/torchdata/", "/litdata/", "/streaming/base/",
-        "/keras/src/trainers/data_adapters/"};
-    for (pt_u32 i = 0; i < stack->n; i++)
-        for (size_t j = 0; j < sizeof files / sizeof *files; j++)
-            if (is_python_in(&stack->frames[i], files[j]))
-                return true;
-    return false;
-}
-
-/* Of the loaders in a finding's stacks; NAN = there is none. Which of them is the training's, and which a validation's,
- * no stack says: the one that loads most. */
-static double iterated_share(const struct pt_profile *profile, const struct pt_finding *finding)
-{
-    struct pt_finding_stacks stacks;
-    double iterated = 0, loaded = 0;
-    pt_finding_stacks(profile, finding, &stacks);
-    for (size_t i = 0; i < stacks.n; i++) {
-        const struct pt_stack stack = {.frames = stacks.items[i].frames, .n = stacks.items[i].n};
-        loaded += pt_is_in_loader(&stack) ? stacks.items[i].cost : 0;
-        iterated += pt_is_iterated(&stack) && !is_divided(&stack) ? stacks.items[i].cost : 0;
-    }
-    pt_finding_stacks_free(&stacks);
-    return loaded > 0 ? iterated / loaded : NAN;
-}
-
-static bool would_repeat_samples(const struct pt_profile *profile, const struct pt_finding *finding)
-{
-    struct pt_finding loading = *finding;
-    const double share = iterated_share(profile, finding);
-    loading.place_kind = PT_PLACE_FETCH;
-    return (isnan(share) ? iterated_share(profile, &loading) : share) > 0.5;
-}
-
 /* Unknown is not 0: workers may have been started before a window. Who only calls a model has no count. */
 static bool has_no_workers(const struct pt_profile *profile, const struct pt_finding *finding)
 {
@@ -413,7 +372,7 @@ const char *pt_in_words_of_data_set(struct pt_profile *profile, const struct pt_
 {
     static const char how[] = "the data by get_worker_info() in __iter__: else each sample comes once per worker";
     if (finding->stage < 0 || !strstr(text, "num_workers") || !has_no_workers(profile, finding) ||
-        !would_repeat_samples(profile, finding))
+        !pt_would_repeat_samples(profile, finding))
         return text;
     const bool is_sentence = text[strlen(text) - 1] == '.';
     return pt_metrics_format(&profile->metrics, is_sentence ? "%s Share %s." : "%s; share %s", text, how);
