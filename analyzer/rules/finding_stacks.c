@@ -345,9 +345,13 @@ const struct pt_stack_frame *pt_program_frame(const struct pt_finding_stack *sta
 /* These divide their samples among workers themselves; Keras's loader can be given none. */
 static bool is_divided(const struct pt_stack *stack)
 {
-    static const char *const files[] = {
-        "/datasets/iterable_dataset.py",     "/webdataset/", "/torchdata/", "/litdata/", "/streaming/base/",
-        "/keras/src/trainers/data_adapters/"};
+    static const char *const files[] = {"/datasets/iterable_dataset.py",
+                                        "/webdataset/",
+                                        "/torchdata/nodes/",
+                                        "/torchdata/datapipes/",
+                                        "/litdata/",
+                                        "/streaming/base/",
+                                        "/keras/src/trainers/data_adapters/"};
     for (pt_u32 i = 0; i < stack->n; i++)
         for (size_t j = 0; j < sizeof files / sizeof *files; j++)
             if (pt_is_python_in(&stack->frames[i], files[j]))

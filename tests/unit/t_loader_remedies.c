@@ -149,6 +149,10 @@ static void workers_of_an_iterator_are_to_share_its_samples(void **state)
         {"__getitem__", "/app/train.py", "fetch", "steps_wait_for_data", false, 0, NULL},
         {"IterableDataset.__iter__", "/lib/datasets/iterable_dataset.py", "_IterableDatasetFetcher.fetch",
          "steps_wait_for_data", false, 0, NULL},
+        {"_StatefulSingleProcessDataLoaderIter._next_data", "/lib/torchdata/stateful_dataloader/stateful_dataloader.py",
+         "_IterableDatasetFetcher.fetch", "steps_wait_for_data", true, 0, NULL}, /* whatever asked for them */
+        {"Mapper.next", "/lib/torchdata/nodes/map.py", "_IterableDatasetFetcher.fetch", "steps_wait_for_data", false, 0,
+         NULL},
         {"get_torch_dataloader.<locals>.ConverterIterableDataset.__iter__",
          "/lib/keras/src/trainers/data_adapters/data_adapter_utils.py", "_IterableDatasetFetcher.fetch",
          "steps_wait_for_data", false, 0, NULL},
