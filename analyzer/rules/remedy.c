@@ -405,7 +405,8 @@ static const char *data_that_runs(const struct pt_profile *profile, pt_i64 stage
                 {"tf_dataset_adapter.py", NULL, "TFDatasetAdapter"},
                 {"array_data_adapter.py", NULL, "ArrayDataAdapter"},
                 {"generator_data_adapter.py", NULL, "GeneratorDataAdapter"},
-                {"data_adapter_utils.py", "get_jax_iterator", "GeneratorDataAdapter"}};
+                {"data_adapter_utils.py", "get_jax_iterator", "GeneratorDataAdapter"},
+                {"data_adapter_utils.py", "__iter__", "ConverterIterableDataset"}};
     char file[128];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         snprintf(file, sizeof file, "/keras/src/trainers/data_adapters/%s", rows[i].file);
@@ -415,10 +416,14 @@ static const char *data_that_runs(const struct pt_profile *profile, pt_i64 stage
     return "";
 }
 
+/* On PyTorch the class that Keras puts around arrays has a name that a program's own may have. */
 static bool takes_data(const struct pt_profile *profile, const struct pt_finding *finding, const char *patterns)
 {
-    return name_of_data_set(profile, finding) ? is_data_set(profile, finding, patterns)
-                                              : is_any(data_that_runs(profile, finding->stage), patterns);
+    static const char file[] = "/keras/src/trainers/data_adapters/array_data_adapter.py";
+    const char *name = name_of_data_set(profile, finding);
+    if (name && !strcmp(name, "ArrayDataset") && runs(profile, finding->stage, file, NULL))
+        name = "ArrayDataAdapter";
+    return is_any(name ? name : data_that_runs(profile, finding->stage), patterns);
 }
 
 static const char *replaced(struct pt_profile *profile, const char *text, const char *what, const char *instead)

@@ -153,8 +153,8 @@ static void workers_of_an_iterator_are_to_share_its_samples(void **state)
          "_IterableDatasetFetcher.fetch", "steps_wait_for_data", true, 0, NULL}, /* whatever asked for them */
         {"Mapper.next", "/lib/torchdata/nodes/map.py", "_IterableDatasetFetcher.fetch", "steps_wait_for_data", false, 0,
          NULL},
-        {"get_torch_dataloader.<locals>.ConverterIterableDataset.__iter__",
-         "/lib/keras/src/trainers/data_adapters/data_adapter_utils.py", "_IterableDatasetFetcher.fetch",
+        {"GrainDatasetAdapter.get_torch_dataloader.<locals>.ConverterIterableDataset.__iter__",
+         "/lib/keras/src/trainers/data_adapters/grain_dataset_adapter.py", "_IterableDatasetFetcher.fetch",
          "steps_wait_for_data", false, 0, NULL},
         {"Images.__getitem__", "/app/train.py", "_MapDatasetFetcher.fetch", "steps_wait_for_data", false, 0,
          "_IterableDatasetFetcher.fetch"}, /* of a validation */
@@ -238,6 +238,8 @@ static void keras_has_options_by_its_data(void **state)
          "load ahead: tf.data with prefetch(tf.data.AUTOTUNE), or PyDataset(workers=4)"},
         {"TFDatasetAdapter", "gpu_large_gaps", NAN,
          "tf.data: map(..., num_parallel_calls=tf.data.AUTOTUNE) and prefetch(tf.data.AUTOTUNE)"},
+        {"ArrayDataset", "steps_wait_for_data", 0,
+         "load ahead: tf.data with prefetch(tf.data.AUTOTUNE), or PyDataset(workers=4)"},
         {"Images", "steps_wait_for_data", 0,
          "load the next batches in other processes: DataLoader(num_workers=2 or more)"},
     };
@@ -253,7 +255,10 @@ static void keras_has_options_by_its_data(void **state)
             judged_set(w, "training.workers.count", cases[i].workers);
         pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "training.data_set", pt_text(cases[i].data_set));
         add_calls(w, python("generator", "/lib/keras/src/trainers/data_adapters/array_slicing.py"),
-                  python("fit", "/lib/keras/src/backend/jax/trainer.py"), PT_STACK_CALL_S, 1);
+                  strcmp(cases[i].data_set, "ArrayDataset") != 0
+                      ? python("fit", "/lib/keras/src/backend/jax/trainer.py")
+                      : python("__getitems__", "/lib/keras/src/trainers/data_adapters/array_data_adapter.py"),
+                  PT_STACK_CALL_S, 1);
         struct pt_finding alone = {.rule = cases[i].rule};
         double share;
         const struct pt_finding *finding = strncmp(cases[i].rule, "gpu", 3) != 0 ? judged(w, cases[i].rule) : &alone;
@@ -268,28 +273,72 @@ static void keras_has_options_by_its_data(void **state)
     }
 }
 
+static void expect_no_loader_of_torch(struct judged_stage *w, const char *data_set, const char *text)
+{
+    static const char *const never[] = {"persistent_workers", "DataLoader(", "DataLoader w", "prefetch_factor",
+                                        "num_workers",        "pin_memory",  "a DataLoader"};
+    const struct pt_finding finding = {.rule = "any"};
+    const char *told = pt_in_words_of_trainer(&w->profile, &finding, text);
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (strstr(told, never[i]))
+            fail_msg("%s: %s", data_set, told);
+}
+
+/* Whatever a rule says: also of workers that the data set has itself. */
+static void keras_is_told_of_no_option_of_a_loader(void **state)
+{
+    static const char *const data_sets[] = {"ArrayDataAdapter", "GeneratorDataAdapter", "PyDatasetAdapter",
+                                            "ConverterIterableDataset", "TFDatasetAdapter"};
+    (void)state;
+    for (size_t i = 0; i < sizeof data_sets / sizeof *data_sets; i++) {
+        struct judged_stage *w = judged_new(10);
+        pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "training.data_set", pt_text(data_sets[i]));
+        for (const struct pt_remedy *row = pt_remedies; row->rules; row++)
+            if (!strstr(row->remedy, "without a DataLoader")) /* of a TensorDataset */
+                expect_no_loader_of_torch(w, data_sets[i], row->remedy);
+        for (const struct pt_rule *rule = pt_rules; rule->id; rule++) {
+            if (!strcmp(rule->id, "workers_read_the_same")) /* of an IterableDataset that has workers */
+                continue;
+            expect_no_loader_of_torch(w, data_sets[i], rule->remedy);
+            expect_no_loader_of_torch(w, data_sets[i], rule->advice);
+        }
+        judged_free(w);
+    }
+}
+
 /* predict() and evaluate() start no loader that a training takes its batches of: Keras' own files tell. */
 static void keras_has_options_by_its_files(void **state)
 {
+    static const char ahead[] = "prepare the next inputs while the model computes: PyDataset(workers=4), or tf.data "
+                                "with prefetch(tf.data.AUTOTUNE)";
     static const struct {
-        const char *function, *file, *remedy;
+        const char *function, *file, *rule, *remedy;
     } cases[] = {
-        {"PyDatasetAdapter._finite_generator", "py_dataset_adapter.py", "PyDataset(workers=5)"},
-        {"TFDatasetAdapter.get_jax_iterator", "tf_dataset_adapter.py", "map(..., num_parallel_calls=5)"},
-        {"get_jax_iterator", "data_adapter_utils.py", "PyDataset(workers=5)"},
-        {"unpack_x_y_sample_weight", "data_adapter_utils.py",
+        {"PyDatasetAdapter._finite_generator", "py_dataset_adapter.py", "too_few_workers", "PyDataset(workers=5)"},
+        {"TFDatasetAdapter.get_jax_iterator", "tf_dataset_adapter.py", "too_few_workers",
+         "map(..., num_parallel_calls=5)"},
+        {"get_jax_iterator", "data_adapter_utils.py", "too_few_workers", "PyDataset(workers=5)"},
+        {"PyDatasetAdapter._finite_generator", "py_dataset_adapter.py", "loading_in_main", ahead},
+        {"get_torch_dataloader.<locals>.ConverterIterableDataset.__iter__", "data_adapter_utils.py", "loading_in_main",
+         ahead},
+        {"__getitems__", "array_data_adapter.py", "loading_in_main", ahead},
+        {"TFDatasetAdapter.get_jax_iterator", "tf_dataset_adapter.py", "loading_in_main",
+         "prepare the next inputs while the model computes: map(..., num_parallel_calls=2) and "
+         "prefetch(tf.data.AUTOTUNE)"},
+        {"unpack_x_y_sample_weight", "data_adapter_utils.py", "too_few_workers",
          "DataLoader(num_workers=5, persistent_workers=True); each keeps batches in /dev/shm (docker --shm-size)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char file[128];
         struct judged_stage *w = judged_new(10);
-        set_loading(w, "too_few_workers");
+        set_loading(w, cases[i].rule);
+        judged_set(w, "training.only_calls_percent", 100);
         judged_set(w, "training.workers.count", 2);
         snprintf(file, sizeof file, "/lib/keras/src/trainers/data_adapters/%s", cases[i].file);
         add_calls(w, python(cases[i].function, file), python("predict", "/lib/keras/src/backend/jax/trainer.py"),
                   PT_STACK_CALL_S, 1);
-        assert_string_equal(judged(w, "too_few_workers")->remedy, cases[i].remedy);
+        assert_string_equal(judged(w, cases[i].rule)->remedy, cases[i].remedy);
         judged_free(w);
     }
 }
@@ -339,6 +388,7 @@ int main(void)
         cmocka_unit_test(only_pillow_drafts),
         cmocka_unit_test(keras_has_options_by_its_data),
         cmocka_unit_test(keras_has_options_by_its_files),
+        cmocka_unit_test(keras_is_told_of_no_option_of_a_loader),
         cmocka_unit_test(workers_of_an_iterator_are_to_share_its_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
