@@ -209,27 +209,51 @@ struct pt_worker_waits pt_worker_waits(const struct pt_profile *profile, const s
                                     .all_percent = 100 * waits / shares.busy};
 }
 
+/* Who only calls a model has no steps that would be counted: the processes that have workers. */
+static double loaders_at_once(const struct pt_finding *finding, const struct pt_metrics *metrics)
+{
+    const double trainings = pt_finding_number(finding, metrics, "training.processes.at_once");
+    const double of_one = pt_finding_number(finding, metrics, "helpers.workers.of_one_process");
+    const double have_workers = round(pt_finding_number(finding, metrics, "helpers.workers.at_once") / of_one);
+    return fmax(isnan(trainings) ? have_workers : trainings, 1);
+}
+
+double pt_workers_of_loader(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    const double of_loader = pt_finding_number(finding, metrics, "training.workers.count");
+    return of_loader > 0 ? of_loader
+                         : floor(pt_finding_number(finding, metrics, "helpers.workers.at_once") /
+                                 loaders_at_once(finding, metrics));
+}
+
+/* Of a training, or, who only calls a model, of the stage. */
+double pt_times_as_fast(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    const struct pt_metrics *metrics = &profile->metrics;
+    const double trains_s = pt_finding_number(finding, metrics, "training.total_s");
+    const double waits_s = pt_finding_number(finding, metrics, "helpers.wait_s") / loaders_at_once(finding, metrics);
+    const double all_s = isnan(trains_s) ? pt_own_wall_s(profile, finding) : trains_s;
+    const double data_s = isnan(trains_s) ? waits_s : pt_finding_number(finding, metrics, "training.data_s");
+    return all_s > data_s ? all_s / (all_s - data_s) : NAN;
+}
+
 struct pt_workers_needed pt_waiting_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     enum { MOSTLY_PERCENT = 50, FEWEST_TIMES = 2, MOST_TIMES = 8 };
     const struct pt_metrics *metrics = &profile->metrics;
-    const double data_s = pt_finding_number(finding, metrics, "training.data_s");
-    const double all_s = pt_finding_number(finding, metrics, "training.total_s");
-    const double times = all_s > data_s ? all_s / (all_s - data_s) : MOST_TIMES;
+    const double times = pt_times_as_fast(profile, finding);
     if (!(pt_worker_waits(profile, finding).all_percent >= MOSTLY_PERCENT))
         return (struct pt_workers_needed){NAN, NAN};
-    const double more = fmin(fmax(times, FEWEST_TIMES), MOST_TIMES);
-    const double at_once = workers_of_loaders(finding, metrics);
-    const double of_loader = pt_finding_number(finding, metrics, "training.workers.count");
-    return (struct pt_workers_needed){.of_loader = ceil((of_loader > 0 ? of_loader : at_once) * more),
-                                      .in_all = ceil(at_once * more)};
+    const double more = isnan(times) ? MOST_TIMES : fmin(fmax(times, FEWEST_TIMES), MOST_TIMES);
+    return (struct pt_workers_needed){.of_loader = ceil(pt_workers_of_loader(profile, finding) * more),
+                                      .in_all = ceil(workers_of_loaders(finding, metrics) * more)};
 }
 
 double pt_cpus_of_loader(const struct pt_profile *profile, const struct pt_finding *finding)
 {
-    const double trainings = pt_finding_number_or_0(finding, &profile->metrics, "training.processes.at_once");
     const double cpus = pt_finding_number(finding, &profile->metrics, "cpus.usable");
-    return isnan(cpus) ? NAN : fmax(floor(cpus / fmax(trainings, 1)), 1);
+    return isnan(cpus) ? NAN : fmax(floor(cpus / loaders_at_once(finding, &profile->metrics)), 1);
 }
 
 double pt_looking_for_work_s(const struct pt_profile *profile, const struct pt_finding *finding)

@@ -43,6 +43,10 @@ struct pt_workers_needed {
 };
 struct pt_workers_needed pt_waiting_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding);
 
+/* Of each process that has some: those that it trains with, else all of its own; NAN = not known. */
+double pt_workers_of_loader(const struct pt_profile *profile, const struct pt_finding *finding);
+/* How many times as fast as now batches must come so that nothing waits for them; NAN = not known, or however fast. */
+double pt_times_as_fast(const struct pt_profile *profile, const struct pt_finding *finding);
 /* CPUs that the workers of one loader may keep busy: ranks on one machine share its CPUs. NAN = not known. */
 double pt_cpus_of_loader(const struct pt_profile *profile, const struct pt_finding *finding);
 

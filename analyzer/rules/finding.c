@@ -132,3 +132,9 @@ double pt_finding_number_or_0(const struct pt_finding *finding, const struct pt_
     const double number = pt_finding_number(finding, metrics, metric);
     return isnan(number) ? 0 : number;
 }
+
+double pt_own_wall_s(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    return (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9 -
+           pt_finding_number_or_0(finding, &profile->metrics, pt_time_parts[PT_PART_runnable].metric);
+}

@@ -135,6 +135,9 @@ void pt_finding_add_metrics(struct pt_finding *finding, struct pt_metrics *metri
 double pt_finding_number(const struct pt_finding *finding, const struct pt_metrics *metrics, const char *metric);
 /* The same; 0 = unknown: for sums of what is known. */
 double pt_finding_number_or_0(const struct pt_finding *finding, const struct pt_metrics *metrics, const char *metric);
+/* How long the finding's stage lasted without the time in which its main thread waited for a CPU: on a busy machine a
+ * part is as large as on a quiet one. */
+double pt_own_wall_s(const struct pt_profile *profile, const struct pt_finding *finding);
 /* Show the rows of a stage's table with the most in a column. */
 void pt_finding_add_rows(struct pt_finding *finding, const struct pt_metrics *metrics, const char *table,
                          const char *column);

@@ -184,12 +184,6 @@ static void say_that_they_compute(struct pt_profile *profile, struct pt_finding 
 
 /* ---- one of them ---- */
 
-double pt_own_wall_s(const struct pt_profile *profile, const struct pt_finding *finding)
-{
-    return (double)pt_profile_stage_wall_ns(profile, (pt_u32)finding->stage) / 1e9 -
-           pt_finding_number_or_0(finding, &profile->metrics, pt_time_parts[PT_PART_runnable].metric);
-}
-
 /* In the table of waits there are those of all parts, and behind the program's own what those wait for in turn.
  * The wait for a shell's child said where a program waits that had made 16 threads: it was the only row. */
 static void drop_waits_of_other_parts(struct pt_finding *finding)

@@ -27,10 +27,6 @@ extern const struct pt_general pt_generals[];
 bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, const struct pt_findings *findings,
                       struct pt_finding *finding);
 
-/* How long the finding's stage lasted without the time in which its main thread waited for a CPU: on a busy machine a
- * part is as large as on a quiet one. */
-double pt_own_wall_s(const struct pt_profile *profile, const struct pt_finding *finding);
-
 /* Whether it is about the same part of the account as a finding of general.def, or subsumes.def names it. */
 bool pt_explains(const struct pt_finding *specific, const struct pt_finding *general);
 

@@ -251,17 +251,8 @@ static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profil
  * CPUs of a large machine, 96, their batches would fill /dev/shm. */
 static double computing_workers_needed(const struct pt_profile *profile, const struct pt_finding *finding, double cpus)
 {
-    const struct pt_metrics *metrics = &profile->metrics;
-    const double trainings = fmax(pt_finding_number_or_0(finding, metrics, "training.processes.at_once"), 1);
-    const double of_loader = pt_finding_number(finding, metrics, "training.workers.count");
-    const double has =
-        of_loader > 0 ? of_loader : floor(pt_finding_number(finding, metrics, "helpers.workers.at_once") / trainings);
-    const double trains_s = pt_finding_number(finding, metrics, "training.total_s");
-    const double waits_s = pt_finding_number(finding, metrics, "helpers.wait_s") / trainings;
-    /* Who only calls a model has no steps: then the stage. */
-    const double all_s = isnan(trains_s) ? pt_own_wall_s(profile, finding) : trains_s;
-    const double data_s = isnan(trains_s) ? waits_s : pt_finding_number(finding, metrics, "training.data_s");
-    const double needed = all_s > data_s ? ceil(has * all_s / (all_s - data_s)) + 1 : NAN;
+    const double has = pt_workers_of_loader(profile, finding);
+    const double needed = ceil(has * pt_times_as_fast(profile, finding)) + 1;
     return has > 0 ? fmax(fmin(needed, cpus), has + 1) : cpus; /* of one unknown the other */
 }
 

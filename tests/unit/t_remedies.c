@@ -131,10 +131,13 @@ static void ranks_share_the_cpus(void **state)
     static const struct {
         double cpus, trainings, workers, at_once, data_s;
         const char *advice;
-    } cases[] = {{32, 1, 2, 2, 9.5, "num_workers=32,"},  {32, 4, 2, 8, 9.5, "num_workers=8,"},
-                 {8, 3, 2, 6, 9.5, "num_workers=3,"},    {32, NAN, 2, 2, 9.5, "num_workers=32,"},
-                 {32, NAN, 2, 2, NAN, "num_workers=5,"}, {96, 1, 4, 4, 3, "num_workers=7,"},
-                 {96, 1, NAN, 4, 3, "num_workers=7,"},   {6, 1, 4, 4, 3, "num_workers=6,"}};
+        double waits_percent; /* of what they do */
+    } cases[] = {{32, 1, 2, 2, 9.5, "num_workers=32,", 0},    {32, 4, 2, 8, 9.5, "num_workers=8,", 0},
+                 {8, 3, 2, 6, 9.5, "num_workers=3,", 0},      {32, NAN, 2, 2, 9.5, "num_workers=32,", 0},
+                 {32, NAN, 2, 2, NAN, "num_workers=5,", 0},   {96, 1, 4, 4, 3, "num_workers=7,", 0},
+                 {96, 1, NAN, 4, 3, "num_workers=7,", 0},     {6, 1, 4, 4, 3, "num_workers=6,", 0},
+                 {96, NAN, NAN, 8, NAN, "num_workers=4,", 0}, {12, NAN, NAN, 8, NAN, "num_workers=3,", 0},
+                 {96, NAN, NAN, 8, NAN, "num_workers=4)", 80}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct judged_stage *w = judged_new(10);
@@ -147,11 +150,13 @@ static void ranks_share_the_cpus(void **state)
         judged_set(w, "helpers.feed.calls", 90);
         judged_set(w, "helpers.workers.at_once", cases[i].at_once);
         judged_set(w, "helpers.busy_percent", 90);
-        judged_set(w, "helpers.other_percent", 0);
+        judged_set(w, "helpers.other_percent", cases[i].waits_percent);
+        judged_set(w, "helpers.other_of_busy_percent", cases[i].waits_percent);
         judged_set(w, "helpers.file_percent", 0);
-        judged_set(w, "helpers.cpu_percent", 85);
+        judged_set(w, "helpers.cpu_percent", 85 - cases[i].waits_percent);
         judged_set(w, "helpers.queue_percent", 0);
         judged_set(w, "helpers.of_loader_percent", 100);
+        judged_set(w, "helpers.workers.of_one_process", 2);
         if (!isnan(cases[i].workers))
             judged_set(w, "training.workers.count", cases[i].workers);
         if (!isnan(cases[i].trainings))
@@ -240,7 +245,7 @@ static void workers_that_wait_are_to_be_more_than_cpus(void **state)
         judged_set(w, "helpers.queue_percent", cases[i][4]);
         const struct pt_finding *finding = judged(w, "too_few_workers");
         assert_int_equal(!strstr(finding->remedy, "wait for a network"), i > 0);
-        assert_non_null(strstr(finding->remedy, "num_workers=64"));
+        assert_non_null(strstr(finding->remedy, "num_workers=16"));
         judged_free(w);
     }
 }
@@ -251,7 +256,7 @@ static void a_data_loader_is_advised_where_there_is_one(void **state)
     static const struct {
         double busy, other, file, cpu, at_once;
         const char *rule, *of_loader, *of_pool;
-    } cases[] = {{80, 45, 5, 30, 8, "too_few_workers", "num_workers=64", "more than there are CPUs: they wait"},
+    } cases[] = {{80, 45, 5, 30, 8, "too_few_workers", "num_workers=16", "more than there are CPUs: they wait"},
                  {80, 0, 0, 78, 2, "too_few_workers", "DataLoader(", "start more workers"},
                  {95, 0, 0, 92, 8, "dataloader_cpu_bound", "make a sample", "make each piece of work"}};
     (void)state;

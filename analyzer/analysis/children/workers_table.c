@@ -170,15 +170,16 @@ static double starts_ns(const struct pt_children *children, const struct workers
     return sum;
 }
 
-/* The most that lived at once: some worker was the last of them to start. */
-static pt_u32 most_at_once(const struct workers *workers)
+/* The most that lived at once, in all or of one process: some worker was the last of them to start. */
+static pt_u32 most_at_once(const struct workers *workers, bool of_one)
 {
     pt_u32 most = 0;
     for (pt_u32 i = 0; i < workers->n; i++) {
         pt_u32 n = 0;
         const pt_i64 at_ns = workers->items[i]->start_ns;
         for (pt_u32 j = 0; j < workers->n; j++)
-            n += workers->items[j]->start_ns <= at_ns && workers->items[j]->end_ns > at_ns;
+            n += workers->items[j]->start_ns <= at_ns && workers->items[j]->end_ns > at_ns &&
+                 (!of_one || pt_maker_of(workers->items[j]) == pt_maker_of(workers->items[i]));
         most = n > most ? n : most;
     }
     return most;
@@ -316,8 +317,9 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
         const double total_s = (double)s->with_forks.total_ns / 1e9, forks_s = fmax(0, total_s - wait_s);
         pt_metrics_set(metrics, scope, "helpers.total_s", pt_real(total_s + FAULTS_OF_FORKS * forks_s));
         pt_metrics_set(metrics, scope, "helpers.workers.count", pt_integer(workers->total));
-        const pt_u32 at_once = most_at_once(workers);
+        const pt_u32 at_once = most_at_once(workers, false);
         pt_metrics_set(metrics, scope, "helpers.workers.at_once", pt_integer(at_once));
+        pt_metrics_set(metrics, scope, "helpers.workers.of_one_process", pt_integer(most_at_once(workers, true)));
         pt_metrics_set(metrics, scope, "helpers.kept_percent", pt_real(workers->total <= at_once ? 100 : 0));
         pt_metrics_set(metrics, scope, "helpers.busy_percent", percent(workers->busy_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.file_percent", percent(workers->file_ns, workers->life_ns));
