@@ -7,7 +7,6 @@
 
 #include "conditions.h"
 #include "custom.h"
-#include "general.h"
 #include "pickling.h"
 
 enum { FEWEST_REQUESTS = 10, FEWEST_POOLS = 2 /* after the first one */, FEWEST_REPLACED = 4 };

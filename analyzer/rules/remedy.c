@@ -14,7 +14,6 @@
 #include "util/text/path.h"
 #include "conditions.h"
 #include "finding_stacks.h"
-#include "general.h"
 #include "read_again.h"
 #include "util/auto.h"
 #include "util/str.h"
@@ -207,15 +206,27 @@ static bool is_data_set(const struct pt_profile *profile, const struct pt_findin
     return name && is_any(name, patterns);
 }
 
-/* Whose samples another file makes: a class of the program that has the name of PyTorch's. Before Python 3.11 no
- * function has its class in its name. */
+/* Of a class of the program that has the name of PyTorch's. Before Python 3.11 no function has its class in its name:
+ * then of any that the loader asks for samples. */
+static bool is_other_method(const struct pt_finding_stack *stack, pt_u32 at, const struct method *method)
+{
+    const struct pt_stack_frame *frame = &stack->frames[at];
+    const pt_u32 caller = next_of_python(stack, at + 1);
+    if (!(frame->flags & PT_FRAME_OF_PYTHON) || pt_is_python_in(frame, method->file))
+        return false;
+    return has_any_word(frame->function, method->name) ||
+           (!strcmp(frame->function, strrchr(method->name, '.') + 1) && caller < stack->n &&
+            pt_is_python_in(&stack->frames[caller], "/torch/utils/data/_utils/fetch.py"));
+}
+
+/* Whose samples another file makes. */
 static bool is_class_of_program(const struct pt_profile *profile, pt_i64 stage, const struct method *method)
 {
     for (size_t i = 0; i < profile->stacks.n; i++) {
         const struct pt_stack *stack = &profile->stacks.items[i];
+        const struct pt_finding_stack frames = {.frames = stack->frames, .n = stack->n};
         for (pt_u32 j = 0; (pt_i64)stack->stage == stage && j < stack->n; j++)
-            if (stack->frames[j].flags & PT_FRAME_OF_PYTHON && !pt_is_python_in(&stack->frames[j], method->file) &&
-                pt_python_is_part_of(stack->frames[j].function, method->name))
+            if (is_other_method(&frames, j, method))
                 return true;
     }
     return false;

@@ -87,23 +87,27 @@ static void a_data_set_in_memory_is_known_by_its_name(void **state)
     static const struct {
         const char *data_set, *function;
         bool is_in_memory;
-        const char *samples_of;
-    } cases[] = {{"TensorDataset", "default_collate", true, data_set_py},
-                 {"TensorDataset", "default_collate", false, "/app/data.py"},
-                 {"TensorDataset", "pad_batch", false, data_set_py},
-                 {"CustomTensorDataset", "default_collate", false, data_set_py},
-                 {"Images", "default_collate", false, data_set_py}};
+        const char *samples_of, *method;
+    } cases[] = {{"TensorDataset", "default_collate", true, data_set_py, "TensorDataset.__getitem__"},
+                 {"TensorDataset", "default_collate", true, data_set_py, "__getitem__"},
+                 {"TensorDataset", "default_collate", false, "/app/data.py", "TensorDataset.__getitem__"},
+                 {"TensorDataset", "default_collate", false, "/app/data.py", "main.<locals>.TensorDataset.__getitem__"},
+                 {"TensorDataset", "default_collate", false, "/app/data.py", "__getitem__"}, /* before Python 3.11 */
+                 {"TensorDataset", "default_collate", true, "/app/data.py", "Images.__getitem__"}, /* of a validation */
+                 {"TensorDataset", "pad_batch", false, data_set_py, "TensorDataset.__getitem__"},
+                 {"CustomTensorDataset", "default_collate", false, data_set_py, "TensorDataset.__getitem__"},
+                 {"Images", "default_collate", false, data_set_py, "TensorDataset.__getitem__"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct judged_stage *w = new_waiting();
         pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "training.data_set", pt_text(cases[i].data_set));
         add_calls(w, python(cases[i].function, "/lib/torch/utils/data/_utils/collate.py"),
                   python("fetch", "/lib/torch/fetch.py"), PT_STACK_WORKER_S, 4);
-        add_calls(w, python("TensorDataset.__getitem__", cases[i].samples_of), python("fetch", "/lib/torch/fetch.py"),
-                  PT_STACK_WORKER_S, 1);
+        add_calls(w, python(cases[i].method, cases[i].samples_of),
+                  python("fetch", "/lib/torch/utils/data/_utils/fetch.py"), PT_STACK_WORKER_S, 1);
         const char *remedy = judged(w, "steps_wait_for_data")->remedy;
         if ((strstr(remedy, "take whole batches") != NULL) != cases[i].is_in_memory)
-            fail_msg("%s, %s: %s", cases[i].data_set, cases[i].function, remedy);
+            fail_msg("%s, %s, %s: %s", cases[i].data_set, cases[i].function, cases[i].method, remedy);
         judged_free(w);
     }
 }
