@@ -71,6 +71,12 @@ static bool has_too_many(const struct pt_finding *finding, const struct pt_metri
            !(pt_finding_number(finding, metrics, "cpu.computing_threads") <= 2 * cpus);
 }
 
+static bool have_spinning_pools(const struct pt_profile *profile, const struct pt_finding *finding)
+{
+    return pt_looking_for_work_s(profile, finding) >=
+           LEAST_SPINNING * pt_finding_number(finding, &profile->metrics, "cpu.total_s");
+}
+
 /* Each library makes as many threads as there are CPUs: eight workers with eight of them each are 64 on eight CPUs.
  * Processes that follow each other do not compute at once. Threads that spin are taken off their CPUs by the kernel
  * alone: measured, four processes of two on two CPUs, 570 switches for each second of CPU time, of which 98 % spinning.
@@ -78,9 +84,7 @@ static bool has_too_many(const struct pt_finding *finding, const struct pt_metri
 static bool have_pools_each(const struct pt_profile *profile, const struct pt_finding *finding, double cpus)
 {
     const struct pt_metrics *metrics = &profile->metrics;
-    const bool they_spin =
-        pt_looking_for_work_s(profile, finding) >= LEAST_SPINNING * pt_finding_number(finding, metrics, "cpu.total_s");
-    return (they_spin || need_each_other(finding, metrics)) &&
+    return (have_spinning_pools(profile, finding) || need_each_other(finding, metrics)) &&
            pt_finding_number(finding, metrics, "cpu.pools.count") >= 2 &&
            pt_finding_number(finding, metrics, "cpu.pools.threads") > 2 * cpus &&
            pt_finding_number(finding, metrics, "cpu.oversubscribed.at_once") > 2 * cpus;
@@ -94,10 +98,16 @@ static double pools_at_once(const struct pt_finding *finding, const struct pt_me
     return fmin(pools, ceil(pt_finding_number(finding, metrics, "cpu.oversubscribed.at_once") / of_each));
 }
 
-/* With one thread in each, four processes would leave 12 of 16 CPUs idle, and five 3 of 8. */
-static double threads_of_each(const struct pt_finding *finding, const struct pt_metrics *metrics)
+/* With one thread in each, four processes would leave 12 of 16 CPUs idle, and five 3 of 8. But each thread that waits
+ * for a CPU keeps the rest of its pool spinning: with two in each, two processes on three CPUs do no more than with
+ * one. */
+static double threads_of_each(const struct pt_profile *profile, const struct pt_finding *finding)
 {
-    return fmax(1, round(pt_finding_number(finding, metrics, "cpus.usable") / pools_at_once(finding, metrics)));
+    const double cpus = pt_finding_number(finding, &profile->metrics, "cpus.usable");
+    const double pools = pools_at_once(finding, &profile->metrics), threads = round(cpus / pools);
+    const double wait_for_cpus = fmax(pools * threads - cpus, 0);
+    const bool do_no_more = have_spinning_pools(profile, finding) && wait_for_cpus * threads >= pools;
+    return fmax(1, do_no_more ? threads - 1 : threads);
 }
 
 /* Beside its workers a training needs threads of its own: they do not compute the same. */
@@ -112,7 +122,7 @@ static void say_that_each_has_a_pool(struct pt_profile *profile, pt_i64 stage, s
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage((pt_u32)stage);
-    const double threads = threads_of_each(finding, metrics);
+    const double threads = threads_of_each(profile, finding);
     pt_metrics_set(metrics, scope, "cpu.pools.of_many_percent", pt_real(100));
     pt_metrics_set(metrics, scope, "cpu.pools.of_workers_percent",
                    pt_real(are_pools_of_workers(finding, metrics) ? 100 : 0));
@@ -124,11 +134,12 @@ static void say_that_each_has_a_pool(struct pt_profile *profile, pt_i64 stage, s
 }
 
 /* With as many threads as are advised. */
-static double cpus_that_compute(const struct pt_finding *finding, const struct pt_metrics *metrics, double cpus)
+static double cpus_that_compute(const struct pt_profile *profile, const struct pt_finding *finding, double cpus)
 {
+    const struct pt_metrics *metrics = &profile->metrics;
     return are_pools_of_workers(finding, metrics)
                ? cpus
-               : fmin(cpus, pools_at_once(finding, metrics) * threads_of_each(finding, metrics));
+               : fmin(cpus, pools_at_once(finding, metrics) * threads_of_each(profile, finding));
 }
 
 bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
@@ -157,7 +168,7 @@ bool pt_rule_oversubscribed_threads(struct pt_profile *profile, pt_i64 stage, st
         finding->gain_upper_s =
             fmin(finding->gain_upper_s, (double)pt_profile_stage_wall_ns(profile, (pt_u32)stage) / 1e9 -
                                             (1 - SLOWED) * fmax(cpu_s - (is_one ? 0 : looking_s), 0) /
-                                                (is_one ? cpus : cpus_that_compute(finding, metrics, cpus)));
+                                                (is_one ? cpus : cpus_that_compute(profile, finding, cpus)));
     pt_finding_add_metrics(finding, metrics,
                            "threads:resource.threads.max computing_threads:cpu.computing_threads "
                            "processes:resource.processes.max cpus:cpus.usable "

@@ -403,6 +403,14 @@ static void threads_are_those_of_the_pool_that_computes(void **state)
     judged_set(w, "resource.voluntary_switches.last", 1e6);
     assert_string_equal(judge(w, "oversubscribed_threads")->remedy, "OMP_NUM_THREADS=2 in each of these processes");
     pt_findings_free(&w->findings);
+    judged_set(w, "cpus.usable", 3); /* of four threads one waits, and another spins for it */
+    judged_set(w, "cpu.oversubscribed.at_once", 7);
+    judged_set(w, "cpu.pools.count", 2);
+    judged_set(w, "cpu.pools.threads", 8);
+    judged_set(w, "cpu.total_s", 29);
+    judged_set(w, "cpu.spinning_s", 20);
+    assert_string_equal(judge(w, "oversubscribed_threads")->remedy, "OMP_NUM_THREADS=1 in each of these processes");
+    pt_findings_free(&w->findings);
     judged_set(w, "training.workers.count", 3); /* three of them are workers of the fourth */
     judged_set(w, "training.processes.at_once", 1);
     assert_non_null(strstr(judge(w, "oversubscribed_threads")->remedy, "one thread in each worker"));
