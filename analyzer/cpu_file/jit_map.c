@@ -153,7 +153,8 @@ struct pt_jit_map *pt_jit_map_read(const char *directory, pt_u32 stage, pt_u32 t
 {
     struct stat status;
     PT_AUTO(pt_freep) char *path = pt_asprintf("%s/" PT_CPU_JIT_FORMAT, directory, stage, thread);
-    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    /* It may be a link: DVC and git-annex make runs of them. */
+    PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size <= 0)
         return NULL;
     const size_t most = status.st_size < (off_t)MOST_BYTES ? (size_t)status.st_size : MOST_BYTES;

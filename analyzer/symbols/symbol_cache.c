@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbol_cache.c - Owns: the file symbols.cache. Threads: one. Never: believes a number in it; follows a link; takes a
- * file or folder of another user; leaves half of one behind.
+ * symbol_cache.c - Owns: the file symbols.cache. Threads: one. Never: believes a number in it; writes through a link;
+ * takes a file or folder of another user; leaves half of one behind.
  *
  * A head line with the number of the format, numbers of eight bytes, and texts with their length before them and a NUL
  * behind; a checksum at the end, against damage.
@@ -23,7 +23,8 @@ enum { MOST_BYTES = 64 << 20, MOST_TEXT_BYTES = 1 << 20, MOST_FRAMES = 64 };
 
 /* Not our version: a run that another one reads, without its programs, would lose its names. The number is another one
  * where what is kept, or how it is found, is. */
-static const char head[] = "proftrace symbols 4\n";
+#define HEAD "proftrace symbols "
+static const char head[] = HEAD "4\n";
 
 static pt_u64 sum_of(const char *bytes, size_t n)
 {
@@ -108,28 +109,40 @@ static bool is_ours(int fd)
     return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
 }
 
-bool pt_symbol_cache_read(const char *folder, struct pt_symbol_cache *ret_cache)
+/* It may be a link: DVC, git-annex and Nix make runs of them. */
+static enum pt_symbol_cache_there read_text(const char *folder, struct pt_str *text)
 {
-    *ret_cache = (struct pt_symbol_cache){0};
     struct pt_error ignored;
+    struct stat st;
     PT_AUTO(pt_closep) int directory_fd = pt_folder_open_own(folder, &ignored);
     PT_AUTO(pt_closep)
-    int fd = directory_fd < 0 ? -1 : openat(directory_fd, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = directory_fd < 0 ? -1 : openat(directory_fd, NAME, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (!is_ours(fd))
+        return directory_fd >= 0 && fstatat(directory_fd, NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 ? PT_CACHE_UNREADABLE
+                                                                                               : PT_CACHE_NONE;
+    if (pt_fd_read_all(fd, MOST_BYTES, text) < 0 || text->n < sizeof head - 1 + sizeof(pt_u64) ||
+        memcmp(text->text, HEAD, sizeof HEAD - 1) != 0)
+        return PT_CACHE_NONE;
+    return memcmp(text->text, head, sizeof head - 1) ? PT_CACHE_OF_OTHER_VERSION : PT_CACHE_READ;
+}
+
+enum pt_symbol_cache_there pt_symbol_cache_read(const char *folder, struct pt_symbol_cache *ret_cache)
+{
+    *ret_cache = (struct pt_symbol_cache){0};
     struct pt_str *text = &ret_cache->text;
+    enum pt_symbol_cache_there there = read_text(folder, text);
     pt_u64 sum;
-    if (!is_ours(fd) || pt_fd_read_all(fd, MOST_BYTES, text) < 0 || text->n < sizeof head - 1 + sizeof sum ||
-        memcmp(text->text, head, sizeof head - 1) != 0) {
-        pt_symbol_cache_fini(ret_cache);
-        return false;
+    if (there == PT_CACHE_READ) {
+        struct reader r = {text->text + sizeof head - 1, text->text + text->n - sizeof sum, false};
+        memcpy(&sum, r.end, sizeof sum);
+        r.is_bad = sum != sum_of(text->text, text->n - sizeof sum);
+        while (!r.is_bad && r.at < r.end)
+            get_file(&r, ret_cache);
+        there = r.is_bad ? PT_CACHE_NONE : there;
     }
-    struct reader r = {text->text + sizeof head - 1, text->text + text->n - sizeof sum, false};
-    memcpy(&sum, r.end, sizeof sum);
-    r.is_bad = sum != sum_of(text->text, text->n - sizeof sum);
-    while (!r.is_bad && r.at < r.end)
-        get_file(&r, ret_cache);
-    if (r.is_bad)
+    if (there != PT_CACHE_READ)
         pt_symbol_cache_fini(ret_cache);
-    return !r.is_bad;
+    return there;
 }
 
 /* ---- writing ---- */

@@ -49,8 +49,14 @@ struct pt_symbol_cache {
     struct pt_str text; /* of what was read: the texts lie there */
 };
 
-/* Whatever the file holds: false leaves *cache empty. */
-bool pt_symbol_cache_read(const char *folder, struct pt_symbol_cache *ret_cache);
+enum pt_symbol_cache_there {
+    PT_CACHE_READ,
+    PT_CACHE_NONE,             /* or a damaged one */
+    PT_CACHE_OF_OTHER_VERSION, /* it may have names that nobody finds any more */
+    PT_CACHE_UNREADABLE,       /* of another user, or a link to what is not here */
+};
+/* Whatever the file holds: only PT_CACHE_READ does not leave *cache empty. */
+enum pt_symbol_cache_there pt_symbol_cache_read(const char *folder, struct pt_symbol_cache *ret_cache);
 /* In place of the one that is there. False = it cannot be written: nothing is left behind. */
 bool pt_symbol_cache_write(const char *folder, const struct pt_symbol_cache *cache);
 void pt_symbol_cache_fini(struct pt_symbol_cache *cache);

@@ -49,6 +49,7 @@ struct pt_symbols {
     struct pt_map unknown;   /* address without a module -> struct found * */
     char *folder;            /* of the cache; NULL = none is used */
     bool has_news;           /* for it */
+    enum pt_symbol_cache_there there;
     struct span run;
 };
 
@@ -130,7 +131,8 @@ static bool still_holds(const struct pt_symbols *symbols, const char *path, cons
 static void read_cache(struct pt_symbols *symbols, const char *folder)
 {
     struct pt_symbol_cache cache;
-    if (!pt_symbol_cache_read(folder, &cache))
+    symbols->there = pt_symbol_cache_read(folder, &cache);
+    if (symbols->there != PT_CACHE_READ)
         return;
     for (size_t at = 0; at < cache.files.n; at++) {
         const struct pt_cached_file *file = &cache.files.items[at];
@@ -171,6 +173,22 @@ static void add_to_cache(struct pt_symbol_cache *cache, const struct known_file 
                                                                   found->frames[j].line, found->frames[j].near}));
     }
     pt_vec_push(&cache->files, file);
+}
+
+static bool has_all_files(const struct pt_symbols *symbols)
+{
+    for (size_t i = 0; i < symbols->files.n; i++)
+        if (*symbols->files.items[i]->path == '/' && symbols->files.items[i]->frames.n &&
+            !symbols->files.items[i]->file)
+            return false;
+    return true;
+}
+
+/* What could not be read may have names that are found no more: only better ones take its place. */
+static bool may_write_cache(const struct pt_symbols *symbols)
+{
+    return symbols->has_news && symbols->folder && symbols->there != PT_CACHE_UNREADABLE &&
+           (symbols->there != PT_CACHE_OF_OTHER_VERSION || has_all_files(symbols));
 }
 
 static void write_cache(const struct pt_symbols *symbols)
@@ -240,7 +258,7 @@ static void free_found(struct pt_map *map)
 
 void pt_symbols_close(struct pt_symbols *symbols)
 {
-    if (symbols->has_news && symbols->folder)
+    if (may_write_cache(symbols))
         write_cache(symbols);
     free(symbols->folder);
     for (size_t i = 0; i < symbols->files.n; i++) {

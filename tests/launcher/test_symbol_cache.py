@@ -2,6 +2,7 @@
 """What names were found for addresses is kept in the run directory: the same bytes with it, without it and where it cannot be kept."""
 import json
 import os
+import re
 import resource
 import shutil
 import stat
@@ -82,9 +83,37 @@ class SymbolCache(LauncherCase):
         run = os.path.realpath(os.path.join(self.folder, "proftrace.data/latest"))
         copied = os.path.join(self.folder, "copied", os.path.basename(run))
         shutil.copytree(run, copied)
+        linked = os.path.join(self.folder, "linked", os.path.basename(run))  # as DVC and git-annex make them
+        os.makedirs(linked)
+        for name in os.listdir(copied):
+            os.symlink(os.path.join(copied, name), os.path.join(linked, name))
         os.unlink(program)
-        for _ in range(2):
-            self.assertEqual(self.proftrace("report", copied, "--format", "json").stdout.replace(copied.encode(), run.encode()), first)
+        for there in (copied, linked):
+            for _ in range(2):
+                self.assertEqual(self.proftrace("report", there, "--format", "json").stdout.replace(there.encode(), run.encode()), first)
+        # Not yet fetched, or of another version: no names, but those that are there stay.
+        cache = os.path.join(linked, "symbols.cache")
+        for target in ("nowhere", "other"):
+            os.unlink(cache)
+            os.symlink(os.path.join(self.folder, target), cache)
+            with open(os.path.join(copied, "symbols.cache"), "rb") as file:
+                other = re.sub(rb"^proftrace symbols \d+", b"proftrace symbols 1", file.read())
+            if target == "other":
+                with open(cache, "wb") as file:
+                    file.write(other)
+            self.assertNotIn(b"PyEval", self.proftrace("report", linked, "--format", "json").stdout)
+            self.assertTrue(os.path.islink(cache))
+        with open(cache, "rb") as file:
+            self.assertEqual(file.read(), other)
+
+    def test_one_of_another_version_is_replaced_where_the_programs_are(self):
+        first = self.answers()
+        with open(self.cache, "r+b") as file:
+            file.seek(len("proftrace symbols "))
+            file.write(b"1")
+        self.assertEqual(self.answers(), first)
+        with open(self.cache, "rb") as file:
+            self.assertNotEqual(file.read(20), b"proftrace symbols 1\n")
 
 
 if __name__ == "__main__":

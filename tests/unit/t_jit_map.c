@@ -142,6 +142,25 @@ static void write_map(const char *path)
     fclose(file);
 }
 
+/* DVC and git-annex make runs of links. */
+static void a_map_of_a_run_may_be_a_link(void **state)
+{
+    char folder[] = "/tmp/jit-maps-XXXXXX", map[64], other[64];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(map, sizeof map, "%s/jit-3-7.map", folder);
+    snprintf(other, sizeof other, "%s/other", folder);
+    write_map(other);
+    assert_int_equal(symlink("other", map), 0);
+    struct pt_jit_map *read = pt_jit_map_read(folder, 3, 7);
+    assert_non_null(read);
+    assert_non_null(pt_jit_map_find(read, 0x1004));
+    pt_jit_map_free(read);
+    unlink(map);
+    unlink(other);
+    rmdir(folder);
+}
+
 static void only_the_process_s_own_file_is_copied(void **state)
 {
     (void)state;
@@ -254,6 +273,7 @@ int main(void)
         cmocka_unit_test(names_are_split_as_their_makers_write_them),
         cmocka_unit_test(what_was_written_last_counts),
         cmocka_unit_test(nonsense_is_no_map),
+        cmocka_unit_test(a_map_of_a_run_may_be_a_link),
         cmocka_unit_test(only_the_process_s_own_file_is_copied),
         cmocka_unit_test(calls_are_told_by_their_bytes),
         cmocka_unit_test(callers_tell_who_made_code),
