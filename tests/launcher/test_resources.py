@@ -102,8 +102,8 @@ time.sleep(0.3)
 say()""", options=("--interval", "50"))
         self.assertGreater(said["voluntary"], 4800)
         self.assertGreaterEqual(record["resources"]["voluntary_switches"]["last"], said["voluntary"])
-        # Ended threads keep what they had when last seen: most of it.
-        self.assertGreater(record["samples"][-1]["voluntary_switches"], said["voluntary"] / 2)
+        # Ended threads keep what they had when last seen: most of it, unless samples came late.
+        self.assertGreater(record["samples"][-1]["voluntary_switches"], said["voluntary"] / 4)
         # On a busy machine a sample may fall into the start, when the helpers of the launcher's child are still there.
         self.assertGreaterEqual(record["resources"]["threads"]["max"], 13)
 
