@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: which part of the time account a call belongs to. Threads: any. Never: keeps state.
+ * Owns: which part of the time account a call belongs to. Threads: any. Never: keeps state, but answers in the
+ * processes that it asks about.
  */
 #include "wait_kind.h"
 

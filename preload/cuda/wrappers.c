@@ -208,8 +208,9 @@ static void allocated_array(const struct call *call, void *const *array, const s
 
 /* ---- queries ---- */
 
-#define POLL_GAP (1ull << 13)   /* 3 us of a TSC, 8 us of a clock in nanoseconds: the loop does nothing but query */
-#define POLL_LEAST (1ull << 15) /* 11 us, 33 us */
+/* 3 us of a TSC, 8 us of a clock in nanoseconds: the loop does nothing but query. And 11 us, 33 us. */
+#define POLL_GAP_TICKS (1ull << 13)
+#define POLL_LEAST_TICKS (1ull << 15)
 static __thread struct {
     pt_u64 since, until; /* since 0 = the last answer was no "not ready" */
 } poll __attribute__((tls_model("initial-exec")));
@@ -220,7 +221,7 @@ static __thread struct {
 static PT_NOINLINE void polled(const struct call *call, const char *name)
 {
     /* A thread that polls for long may lose its CPU now and then. */
-    const int is_loop = poll.since && call->start - poll.until <= POLL_GAP + (poll.until - poll.since) / 4;
+    const int is_loop = poll.since && call->start - poll.until <= POLL_GAP_TICKS + (poll.until - poll.since) / 4;
     if (!is_loop)
         poll.since = call->start;
     poll.until = call->end;
@@ -228,7 +229,7 @@ static PT_NOINLINE void polled(const struct call *call, const char *name)
         return;
     const struct call wait = {poll.since, call->end, name, call->result};
     poll.since = 0;
-    if (is_loop && wait.end - wait.start >= POLL_LEAST)
+    if (is_loop && wait.end - wait.start >= POLL_LEAST_TICKS)
         called(&wait, PT_CUDA_SYNC);
 }
 

@@ -17,7 +17,7 @@
 
 enum { MOST_FILES = 65536 };
 
-static const struct pt_process *starter_of(const struct pt_process *process)
+static const struct pt_process *first_image_of_starter(const struct pt_process *process)
 {
     return pt_process_first_image(process->parent);
 }
@@ -26,9 +26,10 @@ static const struct pt_process *starter_of(const struct pt_process *process)
 static void note_need(struct pt_children *children, const struct pt_process *later, const struct pt_process *earlier)
 {
     const struct pt_process *by_earlier = NULL;
-    for (const struct pt_process *x = pt_process_first_image(earlier); x; by_earlier = x, x = starter_of(x)) {
+    for (const struct pt_process *x = pt_process_first_image(earlier); x;
+         by_earlier = x, x = first_image_of_starter(x)) {
         const struct pt_process *by_later = NULL;
-        for (const struct pt_process *y = pt_process_first_image(later); y; by_later = y, y = starter_of(y))
+        for (const struct pt_process *y = pt_process_first_image(later); y; by_later = y, y = first_image_of_starter(y))
             if (x == y) {
                 if (by_earlier && by_later && by_earlier != by_later)
                     children->processes[by_later->index].needs_earlier = true;
@@ -59,8 +60,9 @@ static void used(struct pt_children *children, const struct pt_event *e, const c
 /* NULL: unknown, or nobody's child asks. */
 static const char *absolute(const struct pt_event *e, pt_u32 path, pt_u32 dir_path)
 {
-    return path && starter_of(pt_process_first_image(e->process)) ? pt_process_absolute_path(e->process, path, dir_path)
-                                                                  : NULL;
+    return path && first_image_of_starter(pt_process_first_image(e->process))
+               ? pt_process_absolute_path(e->process, path, dir_path)
+               : NULL;
 }
 
 static void opened(struct pt_children *children, const struct pt_event *e)

@@ -38,7 +38,7 @@ struct pt_lines {
 struct pt_bar_part {
     const char *label;
     double seconds;
-    pt_u32 color; /* number of the part in the time account, from 1 */
+    pt_u32 color; /* which of svg.css, from 1; in the bar of a stage's time: its part + 1 */
 };
 
 /* A page has no more of them: a link to another one would lead nowhere. */

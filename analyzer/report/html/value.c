@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: the one place where texts are escaped. Threads: any. Never: lets a recorded name make markup; shows an unknown
- * value as a number.
+ * Owns: how values become markup: their texts are escaped here. Threads: any. Never: lets a recorded name make markup;
+ * shows an unknown value as a number.
  */
 #include "value.h"
 

@@ -17,11 +17,12 @@ enum { HEIGHT = 24, PIXELS_PER_PERCENT = 8, PIXELS_PER_CHARACTER = 7, LABEL_MARG
 
 static const char *ink_of(pt_u32 index)
 {
-    enum { UNATTRIBUTED = 20 };
-    _Static_assert((int)PT_PART__COUNT == (int)UNATTRIBUTED,
-                   "each part has a colour in svg.c, and the last one is the hatched");
-    static const bool is_dark[UNATTRIBUTED] = {
-        [1] = true, [4] = true, [6] = true, [9] = true, [13] = true, [14] = true, [15] = true};
+    enum { UNATTRIBUTED = PT_PART_unattributed + 1 };
+    _Static_assert((int)UNATTRIBUTED == 20, "each part has a colour in svg.css, and the last one is the hatched");
+    static const bool is_dark[UNATTRIBUTED] = {[PT_PART_gpu_wait + 1] = true, [PT_PART_file_write + 1] = true,
+                                               [PT_PART_network + 1] = true,  [PT_PART_lock + 1] = true,
+                                               [PT_PART_workers + 1] = true,  [PT_PART_page_fault + 1] = true,
+                                               [PT_PART_heap + 1] = true};
     return index == UNATTRIBUTED ? "in un" : index < UNATTRIBUTED && is_dark[index] ? "in lt" : "in";
 }
 

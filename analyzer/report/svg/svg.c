@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns: colours and the small pieces of drawings. Threads: any. Never: distinguishes two things by colour alone: parts
- * are labelled, series are dashed differently.
+ * Owns: the small pieces of drawings; their colours are in svg.css. Threads: any. Never: distinguishes two things by
+ * colour alone: parts are labelled, series are dashed differently.
  */
 #include "svg.h"
 

@@ -26,8 +26,12 @@ void pt_text_rank_parts(const struct pt_bar *bar, pt_u32 *ret_parts)
 /* The nearest of a terminal's 256 colours to those of the page. */
 static int color_of(pt_u32 part)
 {
-    static const unsigned char colors[] = {67,  110, 214, 130, 221, 133, 166, 254, 89,  168,
-                                           251, 245, 64,  30,  97,  35,  115, 72,  186, 244};
+    static const unsigned char colors[] = {
+        [PT_PART_gpu_wait] = 67,   [PT_PART_copy] = 110,      [PT_PART_file_read] = 214, [PT_PART_file_write] = 130,
+        [PT_PART_file_meta] = 221, [PT_PART_network] = 133,   [PT_PART_data_wait] = 166, [PT_PART_idle] = 254,
+        [PT_PART_lock] = 89,       [PT_PART_gil_wait] = 168,  [PT_PART_sleep] = 251,     [PT_PART_child_wait] = 245,
+        [PT_PART_workers] = 64,    [PT_PART_page_fault] = 30, [PT_PART_heap] = 97,       [PT_PART_python] = 35,
+        [PT_PART_native] = 115,    [PT_PART_computing] = 72,  [PT_PART_runnable] = 186,  [PT_PART_unattributed] = 244};
     _Static_assert(sizeof colors == PT_PART__COUNT, "each part has a colour, the one that it has in svg.css");
     return part && part <= sizeof colors ? colors[part - 1] : 244;
 }

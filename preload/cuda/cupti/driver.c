@@ -17,7 +17,8 @@
 #include "reasons.h"
 
 #define MASK (PT_CUPTI_STARTERS - 1)
-#define PATIENCE (1ull << 30) /* 0.4 s of a TSC, 1 s of a clock in nanoseconds: on a busy machine a call takes long */
+/* 0.4 s of a TSC, 1 s of a clock in nanoseconds: on a busy machine a call takes long. */
+#define PATIENCE_TICKS (1ull << 30)
 
 static int is_watching(const struct pt_cupti *c)
 {
@@ -74,7 +75,7 @@ void pt_cupti_note_launched(struct pt_cupti *c, pt_u32 correlation)
 pt_u32 pt_cupti_suspect(struct pt_cupti *c)
 {
     const pt_u32 suspect = __atomic_load_n(&c->suspect, __ATOMIC_ACQUIRE);
-    return pt_unlikely(suspect) && pt_clock() - __atomic_load_n(&c->suspect_since, __ATOMIC_RELAXED) > PATIENCE
+    return pt_unlikely(suspect) && pt_clock() - __atomic_load_n(&c->suspect_since, __ATOMIC_RELAXED) > PATIENCE_TICKS
                ? suspect
                : 0;
 }

@@ -23,7 +23,7 @@ enum { KIND_ROBUST = 0x10, KIND_INHERITS_PRIORITY = 0x20, KIND_CEILING = 0x40, K
 enum { WORD_OWNER = 0x3fffffff, WORD_BELOW_CEILING = 0x7ffff };
 
 /* Only a wait takes 20,000 cycles (5 to 10 us). */
-#define LEAST_WAIT 20000u
+#define LEAST_WAIT_TICKS 20000u
 
 PT_REAL(int, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex))
 PT_REAL(int, mtx_trylock, (mtx_t * mutex), (mutex))
@@ -120,7 +120,7 @@ static struct seen look_at_rwlock(const pthread_rwlock_t *lock, int to_write)
 PT_ALWAYS_INLINE int has_waited(pt_u64 start, pt_u64 end, pt_u32 owner_tid)
 {
     const int is_own = owner_tid && owner_tid == pt_self->tid; /* EDEADLK, or a robust one that is recursive */
-    return (pt_switches.locks == PT_LOCKS_TRY && !is_own) || end - start >= LEAST_WAIT;
+    return (pt_switches.locks == PT_LOCKS_TRY && !is_own) || end - start >= LEAST_WAIT_TICKS;
 }
 
 static PT_NOINLINE void mutex_waited(pt_u64 start, pt_u64 end, const pthread_mutex_t *mutex, struct seen seen,
