@@ -64,6 +64,50 @@ static bool names_ours(const char *users)
     return false;
 }
 
+struct names {
+    const char *const *items;
+    size_t n;
+};
+
+/* A word of LD_PRELOAD whose file's name begins with one of them. */
+static bool is_one_of(const struct names *names, const char *word, size_t length)
+{
+    const char *slash = memrchr(word, '/', length);
+    const char *base = slash ? slash + 1 : word;
+    for (size_t i = 0; i < names->n; i++)
+        if (!strncmp(base, names->items[i], strlen(names->items[i])))
+            return true;
+    return false;
+}
+
+/* The word before which ours goes: an allocator, whose malloc would go past our hooks, or ours itself, where the user
+ * has put it; but nothing goes before a sanitizer. Else the end. */
+static const char *place_of_ours(const char *users)
+{
+    static const char *const allocators[] = {
+#define ALLOCATOR_FILE(beginning) beginning,
+#include "proftrace/allocators.def"
+#undef ALLOCATOR_FILE
+    };
+    static const char *const sanitizers[] = {
+#define SANITIZER(beginning) beginning,
+#include "proftrace/sanitizers.def"
+#undef SANITIZER
+    };
+    const struct names of_allocators = {allocators, sizeof allocators / sizeof *allocators},
+                       of_sanitizers = {sanitizers, sizeof sanitizers / sizeof *sanitizers};
+    const char *place = NULL, *word = users;
+    while (*word) {
+        const size_t length = strcspn(word, " :");
+        if (is_one_of(&of_sanitizers, word, length))
+            place = NULL;
+        else if (!place && (is_one_of(&of_allocators, word, length) || pt_environment_is_ours(word, length)))
+            place = word;
+        word += length + (word[length] != 0);
+    }
+    return place ? place : word;
+}
+
 static void take_out(char **environment, const char *name)
 {
     char **at = environment;
@@ -74,26 +118,32 @@ static void take_out(char **environment, const char *name)
         at[0] = at[1];
 }
 
-/* The user's libraries in their order, then ours: allocators and sanitizers that must be first stay first. With "" for
- * ours, the user's alone. */
+static char *add_word(char *end, const char *word, size_t length)
+{
+    memcpy(end, word, length);
+    end[length] = ':';
+    return length ? end + length + 1 : end;
+}
+
+/* The user's libraries in their order, and ours at its place. With "" for ours, the user's alone. */
 static char *preload_list(const char *users, const char *ours)
 {
-    char *list = malloc(strlen(users) + strlen(ours) + 2);
+    char *list = malloc(strlen(users) + strlen(ours) + 3);
     if (!list)
         return NULL;
+    const char *place = place_of_ours(users), *word = users;
     char *end = list;
-    for (const char *word = users; *word;) {
+    for (; *word;) {
         const size_t length = strcspn(word, " :");
-        if (length && !pt_environment_is_ours(word, length)) {
-            memcpy(end, word, length);
-            end += length;
-            *end++ = ':';
-        }
+        if (word == place)
+            end = add_word(end, ours, strlen(ours));
+        if (!pt_environment_is_ours(word, length))
+            end = add_word(end, word, length);
         word += length + (word[length] != 0);
     }
-    if (!*ours && end > list)
-        end--;
-    memcpy(end, ours, strlen(ours) + 1);
+    if (word == place)
+        end = add_word(end, ours, strlen(ours));
+    end[end > list ? -1 : 0] = 0;
     return list;
 }
 

@@ -240,6 +240,22 @@ pt_u32 pt_process_stack(const struct pt_process *process, pt_u32 id, const pt_u6
     return stack->n;
 }
 
+const char *pt_process_allocator(const struct pt_process *process)
+{
+    static const char *const names[] = {
+#define ALLOCATOR_FILE(beginning) beginning,
+#include "proftrace/allocators.def"
+#undef ALLOCATOR_FILE
+    };
+    for (pt_u32 i = 0; i < process->n_modules; i++) {
+        const char *name = pt_base_name(process->modules[i].path);
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++)
+            if (!strncmp(name, names[j], strlen(names[j])))
+                return name;
+    }
+    return NULL;
+}
+
 const struct pt_module *pt_process_module(const struct pt_process *process, pt_u64 address, pt_i64 at_ns)
 {
     for (; process; process = process->forked_from) {

@@ -27,6 +27,8 @@ bool pt_is_listening(const char *path);
 enum pt_channel pt_process_channel(const struct pt_process *process, pt_u32 id);
 /* Frames of a stack id, innermost first (return addresses); returns the count, 0 when unknown. */
 pt_u32 pt_process_stack(const struct pt_process *process, pt_u32 id, const pt_u64 **ret_frames);
+/* The name of the file of jemalloc, tcmalloc or mimalloc that it loaded; NULL = of none. */
+const char *pt_process_allocator(const struct pt_process *process);
 /* The module that was mapped at an address at a time; NULL when unknown. */
 const struct pt_module *pt_process_module(const struct pt_process *process, pt_u64 address, pt_i64 at_ns);
 

@@ -133,6 +133,14 @@ static void fill_end(struct pt_process_data *data)
     p->wait_status = p->next_status = -1;
 }
 
+/* What comes before ours may pass the calls on, as other tracers do: then some were counted. */
+static void find_hidden_heap(struct pt_process *p, pt_u32 options)
+{
+    p->is_heap_hidden = (options & PT_OPTION_HEAP_HIDDEN) && !p->heap->allocs && !p->heap->frees;
+    if (p->is_heap_hidden)
+        p->heap_unknown = "another allocator came before the library, which saw no call of malloc";
+}
+
 void pt_process_fill(struct pt_process_data *data)
 {
     struct pt_process *p = &data->shown;
@@ -145,6 +153,7 @@ void pt_process_fill(struct pt_process_data *data)
     fill_quality(p);
     pt_process_fill_names(data);
     pt_process_fill_threads(data);
+    find_hidden_heap(p, file->header->options);
     fill_end(data);
     pt_trace_file_drop_areas(file);
 }

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <math.h>
 
+#include "model/names.h"
 #include "util/text/fmt.h"
-#include "util/text/path.h"
 #include "util/whole.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -239,19 +239,13 @@ static bool was_traced_before_window(const struct pt_profile *profile, pt_i64 st
     return false;
 }
 
-/* jemalloc, tcmalloc and mimalloc serve operator new inside, where no hook of malloc sees it. Where all that was
- * allocated is less than half of what the process held at once, it held more than we saw. NULL = not so. */
+/* jemalloc, tcmalloc and mimalloc serve operator new inside, where no hook of malloc sees it, and all where they come
+ * before the library. Where all that was allocated is less than half of what the process held at once, it held more
+ * than we saw. NULL = not so. */
 static const char *allocator_of_unseen(const struct pt_process *process)
 {
-    static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
     const bool saw_little = (double)process->heap->bytes < (double)process->max_rss_bytes / 2;
-    for (pt_u32 i = 0; process->heap_mode != PT_HEAP_OFF && saw_little && i < process->n_modules; i++) {
-        const char *name = pt_base_name(process->modules[i].path);
-        for (size_t j = 0; j < sizeof names / sizeof *names; j++)
-            if (!strncmp(name, names[j], strlen(names[j])))
-                return name;
-    }
-    return NULL;
+    return process->heap_mode != PT_HEAP_OFF && saw_little ? pt_process_allocator(process) : NULL;
 }
 
 /* A small program may well do without malloc; one with this much memory must have allocated it. */
@@ -264,32 +258,49 @@ static bool is_heap_unseen(const struct pt_process *process)
 #define ASK_THE_ALLOCATOR                                                                                              \
     "(jemalloc: MALLOC_CONF=prof:true or stats_print:true, tcmalloc: HEAPPROFILE, mimalloc: MIMALLOC_SHOW_STATS=1)"
 
+/* What is said of it: nothing called malloc, an allocator took all of it, or what C++ wanted. */
+struct unseen_heap {
+    const char *title, *remedy, *advice, *reason;
+};
+
+static const struct unseen_heap never_called = {
+    "The heap was not captured", "let it use libc's malloc, or ask its own allocator for the heap",
+    "All else is recorded: calls, waits, files, CPU, and the memory as a whole. For the heap ask the allocator "
+    "itself " ASK_THE_ALLOCATOR ", or build with libc's: without the jemalloc, tcmalloc or mimalloc feature, without "
+    "#[global_allocator]. Of an allocator that is a shared library malloc is seen, but not the operator new of C++. "
+    "PROFTRACE_HEAP=off leaves this finding out.",
+    "the program holds memory but never called malloc of libc: an allocator that is linked in (jemalloc, tcmalloc, "
+    "mimalloc) cannot be interposed, or it maps its memory itself"};
+
+static const struct unseen_heap all_of_allocator = {
+    "The heap was not captured", "name the library before the allocator in LD_PRELOAD, or use proftrace run",
+    "All else is recorded: calls, waits, files, CPU, and the memory as a whole. For the heap name the library first "
+    "(LD_PRELOAD=libproftrace.so:libjemalloc.so.2); proftrace run does so by itself. PROFTRACE_HEAP=off leaves this "
+    "finding out.",
+    "this allocator comes before the library, so that malloc goes past the library"};
+
+static const struct unseen_heap new_of_allocator = {
+    "The heap was captured in part", "let it use libc's malloc, or ask its own allocator for the heap",
+    "Counts, peak, sites and leaks are of malloc alone: what C++ allocates by new goes past it. All else is right: "
+    "calls, waits, files, CPU, and the memory as a whole. For the heap run it once without this allocator "
+    "(LD_PRELOAD, -ljemalloc), or ask the allocator " ASK_THE_ALLOCATOR ". PROFTRACE_HEAP=off leaves this finding out.",
+    "the program held more memory than malloc was asked for: this allocator serves operator new of C++ itself, where "
+    "the library does not see it"};
+
 /* allocator: that which had some of it; NULL = malloc was never called. */
 static void tell_unseen_heap(struct pt_finding *finding, const struct pt_process *process, const char *allocator)
 {
-    finding->title = allocator ? "The heap was captured in part" : "The heap was not captured";
+    const struct unseen_heap *unseen = !allocator                ? &never_called
+                                       : process->is_heap_hidden ? &all_of_allocator
+                                                                 : &new_of_allocator;
+    finding->title = unseen->title;
     finding->severity = PT_SEVERITY_WARNING;
     finding->confidence = PT_CONFIDENCE_MEDIUM;
-    finding->remedy = "let it use libc's malloc, or ask its own allocator for the heap";
-    finding->advice =
-        allocator
-            ? "Counts, peak, sites and leaks are of malloc alone: what C++ allocates by new goes past it. All else is "
-              "right: calls, waits, files, CPU, and the memory as a whole. For the heap run it once without this "
-              "allocator (LD_PRELOAD, -ljemalloc), or ask the allocator " ASK_THE_ALLOCATOR
-              ". PROFTRACE_HEAP=off leaves this finding out."
-            : "All else is recorded: calls, waits, files, CPU, and the memory as a whole. For the heap ask the "
-              "allocator itself " ASK_THE_ALLOCATOR
-              ", or build with libc's: without the jemalloc, tcmalloc or mimalloc feature, without "
-              "#[global_allocator]. Of an allocator that is a shared library malloc is seen, but not the operator new "
-              "of C++. PROFTRACE_HEAP=off leaves this finding out.";
+    finding->remedy = unseen->remedy;
+    finding->advice = unseen->advice;
     if (allocator)
         pt_finding_add_evidence(finding, "allocator", pt_text(allocator));
-    pt_finding_add_evidence(
-        finding, "reason",
-        pt_text(allocator ? "the program held more memory than malloc was asked for: this allocator serves operator "
-                            "new of C++ itself, where the library does not see it"
-                          : "the program holds memory but never called malloc of libc: an allocator that is linked in "
-                            "(jemalloc, tcmalloc, mimalloc) cannot be interposed, or it maps its memory itself"));
+    pt_finding_add_evidence(finding, "reason", pt_text(unseen->reason));
     pt_finding_add_evidence(finding, "rss_max_bytes", pt_integer(process->max_rss_bytes));
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`proftrace run`: the command cannot tell, and ends as it would alone."""
+import glob
 import json
 import os
 import re
@@ -588,10 +589,16 @@ class Transparency(LauncherCase):
                          seen.index("PROFTRACE_STAGE=a") else ["PROFTRACE_STAGE=a", "PROFTRACE_HEAP=off"])
 
     def test_users_preload_stays_first(self):
-        other = self.compile("int other;", "-shared", "-fPIC", name="libother.so")
+        """But an allocator that stands before ours keeps malloc to itself."""
+        other, allocator, sanitizer = (self.compile("int other;", "-shared", "-fPIC", name=name)
+                                       for name in ("libother.so", "libjemalloc.so.9", "libasan.so.9"))
         for given, expected in ((other, f"{other}:{LIBRARY}"),
-                                (f"{LIBRARY} {other}", f"{other}:{LIBRARY}"),
-                                (LIBRARY, LIBRARY)):
+                                (f"{LIBRARY} {other}", f"{LIBRARY}:{other}"),
+                                (f":{other}: {LIBRARY}", f"{other}:{LIBRARY}"),
+                                (LIBRARY, LIBRARY),
+                                (f"{other} {allocator}", f"{other}:{LIBRARY}:{allocator}"),
+                                (f"{allocator}:{LIBRARY}:{other}", f"{LIBRARY}:{allocator}:{other}"),
+                                (f"{allocator}:{sanitizer}", f"{allocator}:{sanitizer}:{LIBRARY}")):
             # Given to `env`, not to the launcher: it shall not be preloaded itself.
             done = subprocess.run(["env", f"LD_PRELOAD={given}", PROFTRACE, "run", "--no-report", "sh", "-c",
                                    "echo $LD_PRELOAD"], cwd=self.folder, env=clean_environment(),
@@ -599,6 +606,31 @@ class Transparency(LauncherCase):
             if b"ASan runtime" in done.stderr:
                 self.skipTest("an instrumented launcher cannot be preloaded into")
             self.assertEqual(done.stdout.decode().strip(), expected)
+
+    def test_the_heap_of_a_program_with_a_preloaded_allocator(self):
+        found = sorted(glob.glob("/usr/lib/x86_64-linux-gnu/libjemalloc.so.*"))
+        if not found:
+            self.skipTest("jemalloc is not installed")
+        command = [sys.executable, "-c", "kept = [bytearray(20000) for _ in range(5000)]"]
+        for order in "run", f"{LIBRARY}:{found[0]}", f"{found[0]}:{LIBRARY}":
+            with self.subTest(order=order):
+                if order == "run":
+                    done = subprocess.run(["env", f"LD_PRELOAD={found[0]}", PROFTRACE, "run", "-o", "run", "--", *command], cwd=self.folder,
+                                          env=clean_environment(), capture_output=True, check=False, timeout=200)
+                    if b"ASan runtime" in done.stderr:
+                        self.skipTest("an instrumented launcher cannot be preloaded into")
+                else:
+                    subprocess.run(command, cwd=self.folder, env=clean_environment() | {"LD_PRELOAD": order}, check=True, timeout=200)
+                report = json.loads(self.proftrace("report", "--format", "json", *(["run"] if order == "run" else [])).stdout)
+                heap, process = report["stages"][0]["heap"], report["processes"][0]["heap"]
+                if order.endswith(LIBRARY):
+                    self.assertEqual((heap["allocs"], process["bytes"]), (None, None))
+                    self.assertIn("came before the library", heap["allocs_reason"])
+                    said = [finding for finding in report["findings"] if finding["rule"] == "nothing_captured"]
+                    self.assertEqual(said[0]["evidence"]["allocator"], os.path.basename(found[0]), report["findings"])
+                else:
+                    self.assertGreater(heap["allocs"], 1000)
+                    self.assertLess(heap["allocs"], 1e9)
 
     def test_descriptors_and_signals_are_as_inherited(self):
         script = ("import os,signal;"

@@ -234,25 +234,36 @@ static void live_results(struct pt_metrics *metrics, struct pt_scope scope, cons
     leak_results(metrics, scope, sum);
 }
 
+/* Why no process of the stage has a heap that is known; NULL = one has. */
+static const char *why_of_all(const struct pt_profile *profile, pt_u32 stage)
+{
+    const char *why = NULL;
+    for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
+        const struct pt_process *process = profile->session->processes[i];
+        if (pt_profile_stage_of(profile, process) != stage)
+            continue;
+        if (process->heap_mode != PT_HEAP_OFF && !process->heap_unknown)
+            return NULL;
+        why = pt_process_why_no_heap(process);
+    }
+    return why;
+}
+
 /* Whether what lived when is known. */
 static bool stage_results(struct pt_profile *profile, pt_u32 stage, struct pt_heap_processes *processes)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
     struct stage_heap sum = {0};
-    bool is_off = false, is_on = false;
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
         if (pt_profile_stage_of(profile, process) != stage)
             continue;
         stage_add(&sum, process, pt_heap_process_found(processes, process));
-        is_off |= process->heap_mode == PT_HEAP_OFF;
-        is_on |= process->heap_mode != PT_HEAP_OFF;
     }
     const bool is_window = pt_session_is_window(profile->session);
     const char *missing = is_window ? pt_window_no_counters : pt_profile_counters_missing(profile, stage);
-    if (!missing && is_off && !is_on)
-        missing = "heap recording was off";
+    missing = missing ? missing : why_of_all(profile, stage);
     const struct pt_value unknown = pt_unknown(missing);
     pt_metrics_set(metrics, scope, "heap.allocs.calls", missing ? unknown : pt_integer(sum.allocs));
     pt_metrics_set(metrics, scope, "heap.frees.calls", missing ? unknown : pt_integer(sum.frees));

@@ -150,8 +150,7 @@ void pt_doctor_environment(struct pt_doctor_checks *checks)
     pt_check_option_values(environ, no_effect, checks);
     const char *preload = getenv("LD_PRELOAD");
     if (preload && *preload)
-        pt_doctor_detail(pt_doctor_add(checks, "LD_PRELOAD"), PT_DOCTOR_OK, "already holds %s; ours is put last",
-                         preload);
+        pt_doctor_detail(pt_doctor_add(checks, "LD_PRELOAD"), PT_DOCTOR_OK, "already holds %s; ours is added", preload);
 }
 
 /* ---- command ---- */

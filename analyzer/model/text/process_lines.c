@@ -108,10 +108,11 @@ static void set_texts(struct pt_text_process *p, const struct pt_keys *keys)
 
 static pt_u32 options_of(const struct pt_keys *keys)
 {
-    static const char *const off = "off";
+    static const char *const off = "off", *const yes = "yes";
     pt_u32 on = PT_OPTION_LAYERS | PT_OPTION_STACKS;
     for (int layer = 0; layer < PT_LAYER__COUNT; layer++)
         on |= choice(keys, pt_layer_name(layer), &off, 1, 1) == 0 ? 0 : pt_layer_option(layer);
+    on |= choice(keys, "heap_hidden", &yes, 1, 1) == 0 ? PT_OPTION_HEAP_HIDDEN : 0;
     return on;
 }
 

@@ -20,8 +20,8 @@ void pt_define_module_of(pt_u64 address, struct pt_known_module *last);
 /* The same for the one that holds CPython's state, if the program was linked with it: without it, the GIL could not
  * be distinguished from other locks in a trace without stacks. Constructor. */
 void pt_define_python(void);
-/* The same for an allocator behind us that serves operator new itself: we see nothing of that, and the analyzer has to
- * know. Constructor. */
+/* The same for an allocator of which we see nothing, or not all, for the analyzer has to know: one before us, and one
+ * behind us that serves operator new itself. Constructor. */
 void pt_define_allocator(void);
 
 #endif
