@@ -107,9 +107,15 @@ static void *load(void *self, void *const *arguments, long n)
 
 static struct pt_python_method methods[] = {PT_PYTHON_METHOD(check), PT_PYTHON_METHOD(load)};
 
+/* As Python itself reads the environment and names of files, which need not be UTF-8. What cannot be read even so costs
+ * only what it is for. */
 static int set_text(const char *name, const char *text)
 {
-    void *value = pt_python_api.PyUnicode_FromString(text);
+    void *value = pt_python_api.PyUnicode_DecodeFSDefault(text);
+    if (!value) {
+        pt_python_api.PyErr_Clear();
+        value = pt_python_api.PyUnicode_FromString("");
+    }
     if (!value)
         return -1;
     pt_python_api.PyDict_SetItemString(globals, name, value);

@@ -116,8 +116,8 @@ print(other.go(1), other.go.__code__ == named.go.__code__)
 
 
 class Functions(unittest.TestCase):
-    def play(self, python, names, module=MODULE, program=PROGRAM):
-        with tempfile.TemporaryDirectory() as folder:
+    def play(self, python, names, module=MODULE, program=PROGRAM, prefix="tmp"):
+        with tempfile.TemporaryDirectory(prefix=prefix) as folder:
             pathlib.Path(folder, "named.py").write_text(module, encoding="ascii")
             pathlib.Path(folder, "program.py").write_text(program, encoding="ascii")
             command = [python.path, f"{folder}/program.py"]
@@ -139,6 +139,13 @@ class Functions(unittest.TestCase):
                 self.assertEqual([phase.label for phase in phases], ["go"] * 4 + ["Kind.method", "Kind.of_class", "Kind.alone", "dumps"])
                 self.assertEqual([phase.outcome for phase in phases[:4]], ["done", "done", "raised", "done"])
                 self.assertTrue(all(phase.end_s - phase.begin_s >= 0.001 for phase in phases[:4]))
+
+    def test_names_that_are_no_utf8(self):
+        """The run directory's, and one in the option."""
+        for python in pythons.found():
+            with self.subTest(str(python)):
+                phases = self.play(python, "named:go,\udcff:x", prefix="bad\udcff")
+                self.assertEqual([phase.label for phase in phases], ["go"] * 4)
 
     def test_the_scripts_own_functions_too_where_cpython_tells_of_them(self):
         for python in pythons.found():
