@@ -106,6 +106,16 @@ class StartFaults(FaultCase):
         self.assertEqual(list(untraced), ["/bin/echo"])
         self.assertIn(NOT_THERE, untraced["/bin/echo"])
 
+    def test_t34_an_untraced_program_has_the_variables_of_others(self):
+        """Those that we set are taken away with us; a stage may need PROFTRACE_PIPELINE_CONFIG."""
+        def setup(work):
+            shutil.copy(SETTINGS.lib, f"{work}/libproftrace.so")
+        script = "cd /; for name in PIPELINE_CONFIG STAGE SESSION FILTERS; do /usr/bin/printenv PROFTRACE_$name; done; :"
+        trace = self.check(["bash", "-c", script], setup=setup, preload="./libproftrace.so", claims=False,
+                           env={"PROFTRACE_PIPELINE_CONFIG": "/work/config.json", "PROFTRACE_STAGE": "train"})
+        self.assertEqual(self.shown.out, b"/work/config.json\ntrain\n")
+        self.assertIn("/usr/bin/printenv", self.untraced(trace))
+
     # ---- sandboxes that the program makes ----
 
     def test_f1_sealed_thread(self):

@@ -25,10 +25,10 @@
 #define PRELOAD "LD_PRELOAD="
 enum { MOST_VARIABLES = 100000, MOST_STRING_BYTES = 128 << 10 /* the kernel's limit of one string */ };
 
-/* Variables that only this library sets. */
+/* Variables that only we set. Those of the user stay, PROFTRACE_PIPELINE_CONFIG among them. */
 static int is_ours(const char *variable)
 {
-    return pt_text_starts(variable, "PROFTRACE_") ||
+    return pt_text_starts(variable, "PROFTRACE_SESSION=") || pt_text_starts(variable, "PROFTRACE_FILTERS=") ||
            ((pt_text_starts(variable, "CUDA_INJECTION64_PATH=") || pt_text_starts(variable, "NVTX_INJECTION64_PATH=") ||
              pt_text_starts(variable, "INTEL_LIBITTNOTIFY64=")) &&
             strstr(variable, PT_LIBRARY_NAME));

@@ -22,7 +22,7 @@ enum pt_loading {
 };
 
 enum pt_loading pt_environment_loading(char *const *vector) __attribute__((visibility("hidden")));
-/* `vector` without our library in LD_PRELOAD and without our variables; `vector` itself when there is no memory,
+/* `vector` without our library in LD_PRELOAD and the variables that we set; `vector` itself when there is no memory,
  * or where it cannot be read. */
 struct pt_environment pt_environment_without_us(char *const *vector) __attribute__((visibility("hidden")));
 /* A vfork child makes its copy in the memory of its parent, and cannot release it once it is another program: the next
