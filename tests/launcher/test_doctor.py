@@ -216,6 +216,16 @@ class Doctor(LauncherCase):
         self.assertEqual(checks["run directories"]["status"], "fail")
         self.assertTrue(checks["run directories"]["remedy"])
 
+    def test_a_root_whose_parent_is_missing(self):
+        """The launcher makes both, the library alone makes nothing: a service recorded nothing, and this was ok."""
+        os.mkdir(os.path.join(self.folder, "there"))
+        for root, status in (("there/runs", "ok"), ("missing/runs/", "warn"), ("a/b/runs", "warn")):
+            check = self.checks(environment={"PROFTRACE_DIR": os.path.join(self.folder, root)})["run directories"]
+            self.assertEqual(check["status"], status, check)
+            self.assertEqual(self.checks(environment={"PROFTRACE_DIR": root})["run directories"]["status"], "ok")
+        self.assertEqual(check["remedy"], f"mkdir -p {self.folder}/a/b/runs")
+        self.assertEqual(self.checks(environment={"PROFTRACE_DIR": "/proftrace-of-nobody"})["run directories"]["status"], "ok" if os.geteuid() == 0 else "fail")
+
     def test_file_system_that_copies_on_write(self):
         kind = subprocess.run(["stat", "-f", "-c", "%t", self.folder], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
         if kind not in COPY_ON_WRITE:

@@ -99,6 +99,13 @@ static size_t absolute_bytes(const char *root)
     return getcwd(here, sizeof here) ? strlen(here) + 1 + strlen(root) : 0;
 }
 
+/* The library makes an absolute one, but not what is above it. */
+static bool is_left_to_the_user(const char *root, const char *existing)
+{
+    const size_t bytes = strlen(existing);
+    return *root == '/' && strchr(root + bytes + (root[bytes] == '/'), '/');
+}
+
 void pt_doctor_place(struct pt_doctor_checks *checks)
 {
     PT_AUTO(pt_freep) char *root = pt_runs_root();
@@ -120,7 +127,15 @@ void pt_doctor_place(struct pt_doctor_checks *checks)
         snprintf(check->remedy, sizeof check->remedy, "set PROFTRACE_DIR to a directory of your own");
         return;
     }
-    pt_doctor_detail(check, PT_DOCTOR_OK, "%s%s", root, is_there ? "" : " (will be made)");
+    if (!is_there && is_left_to_the_user(root, existing)) {
+        pt_doctor_detail(check, PT_DOCTOR_WARN,
+                         "%s: run and pipeline make it, but under LD_PRELOAD alone nothing is recorded until the "
+                         "folder around it is there",
+                         root);
+        snprintf(check->remedy, sizeof check->remedy, "mkdir -p %s", root);
+    } else {
+        pt_doctor_detail(check, PT_DOCTOR_OK, "%s%s", root, is_there ? "" : " (will be made)");
+    }
     check_room(checks, fd);
     check_copy_on_write(checks, fd);
 }
