@@ -76,6 +76,17 @@ class Traced(unittest.TestCase):
         said = play(sys.executable, "-c", "from proftrace import command; print(command.find())", PYTHONPATH=str(self.folder), PROFTRACE_COMMAND="")
         self.assertEqual(said.strip(), str(self.folder / "bin/proftrace"))
 
+    def test_the_command_of_the_packages_own_prefix(self):
+        """Another installation's beside the interpreter came first: it may be of another version."""
+        prefix, other = self.folder / "prefix", self.folder / "other/bin"
+        shutil.copytree(PACKAGE / "proftrace", prefix / "share/proftrace/python/proftrace")
+        for folder in prefix / "bin", other:
+            folder.mkdir(parents=True)
+            os.symlink("/bin/true", folder / "proftrace")
+        script = f"import sys; sys.executable = {str(other / 'python3')!r}; from proftrace import command; print(command.find())"
+        said = play(sys.executable, "-c", script, PYTHONPATH=str(prefix / "share/proftrace/python"), PROFTRACE_COMMAND="")
+        self.assertEqual(said.strip(), str(prefix / "bin/proftrace"))
+
     def test_ranges_within_themselves(self):
         """Each is a call; their time is that of the outermost. However deep they nest, none is left out."""
         program = ("import proftrace\n"

@@ -30,14 +30,14 @@ def _candidates() -> List[Optional[str]]:
         os.environ.get("PROFTRACE_COMMAND"),
         os.path.join(here, "bin", "proftrace"),
         os.path.join(here, "..", "bin", "proftrace"),  # of a wheel that `pip install --target` has put here
-        os.path.join(os.path.dirname(sys.executable), "proftrace"),  # of a wheel in this environment
-        os.path.join(here, "..", "..", "..", "..", "bin", "proftrace"),  # PREFIX/share/proftrace/python, as CMake installs
+        os.path.join(here, "..", "..", "..", "..", "bin", "proftrace"),  # PREFIX/share/proftrace/python, as CMake installs, or a wheel
+        os.path.join(os.path.dirname(sys.executable), "proftrace"),  # of this environment
         shutil.which("proftrace"),
     ]
 
 
 def find() -> str:
-    """Its path: PROFTRACE_COMMAND, beside this package, beside the interpreter, or on PATH."""
+    """Its path: PROFTRACE_COMMAND, of the installation that this package is of, beside the interpreter, or on PATH."""
     for path in _candidates():
         if path and os.access(path, os.X_OK) and os.path.isfile(path):
             return os.path.normpath(path)
