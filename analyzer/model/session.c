@@ -239,11 +239,31 @@ static void note_quality(struct pt_session *session, const struct pt_process_dat
                       p->file_name, (unsigned long long)p->file->corrupt_segments,
                       (unsigned long long)p->quality.corrupt_blocks,
                       (unsigned long long)p->quality.corrupt_definitions);
-    if (data->schema->unknown.n)
-        pt_str_printf(&text,
-                      "%s: written by another version; kinds of events that this one does not know are left out: %s\n",
-                      p->file_name, pt_str_text(&data->schema->unknown));
     pt_session_note_lines(session, pt_str_text(&text));
+}
+
+/* One for all files of a version: a run may have thousands. */
+static void note_versions(struct pt_session *session, const struct file_list *files)
+{
+    struct pt_map n_files = {0};
+    for (size_t i = 0; i < files->n; i++)
+        ++*pt_map_at(&n_files, (uintptr_t)files->items[i]->schema);
+    for (size_t i = 0; i < files->n; i++) {
+        const struct pt_schema *schema = files->items[i]->schema;
+        uint64_t *n = pt_map_at(&n_files, (uintptr_t)schema);
+        if (*n && schema->unknown.n) {
+            PT_AUTO(pt_freep)
+            char *which = *n == 1 ? pt_asprintf("%s:", files->items[i]->shown.file_name)
+                                  : pt_asprintf("%llu trace files were", (unsigned long long)*n);
+            PT_AUTO(pt_freep)
+            char *note = pt_asprintf("%s written by another version; kinds of events that this one does not know are "
+                                     "left out: %s",
+                                     which, pt_str_text(&schema->unknown));
+            pt_session_note(session, note);
+        }
+        *n = 0;
+    }
+    pt_map_fini(&n_files);
 }
 
 static pt_u64 first_ticks(const struct pt_trace_file *file)
@@ -289,6 +309,7 @@ static void make_processes(struct pt_session *session, const struct file_list *f
         pt_process_note_ignored_options(&data->shown, session);
         pt_process_note_python(&data->shown, session);
     }
+    note_versions(session, files);
     free(clocks);
 }
 

@@ -4,6 +4,7 @@
  * was.
  */
 #include "proftrace/events.h"
+#include "helper_files.h"
 #include "helper_trace.h"
 
 #include <errno.h>
@@ -281,6 +282,45 @@ static void ignored_options_are_notes(void **state)
     free(back);
 }
 
+/* As of a version that names io_read otherwise. */
+static void forget_a_kind(const char *path)
+{
+    static char bytes[1 << 20];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    const size_t n = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    char *name = memmem(bytes, n, "io_read ", 8);
+    assert_non_null(name);
+    memcpy(name, "io_reed ", 8);
+    write_bytes(path, bytes, n);
+}
+
+/* A run of another version may have thousands of files. */
+static void files_of_another_version_have_one_note(void **state)
+{
+    (void)state;
+    struct pt_error err = {0};
+    const char *note =
+        "s written by another version; kinds of events that this one does not know are left out: io_reed";
+    for (int n = 1; n <= 3; n++) {
+        char text[100], path[100];
+        const int length = snprintf(text, sizeof text, "process %d trace_id=0x%x\n", n, n);
+        FILE *in = fmemopen(text, (size_t)length, "r");
+        assert_int_equal(pt_session_read_text(in, "text", ".", &err), 0);
+        fclose(in);
+        snprintf(path, sizeof path, "process-%d-%016x.ptr", n, n);
+        forget_a_kind(path);
+        struct pt_session *session = pt_session_open(".", &err);
+        assert_non_null(session);
+        assert_int_equal(session->n_notes, 1);
+        snprintf(text, sizeof text, n == 1 ? "process-1-%016x.ptr:" : "%d trace files were", n);
+        assert_memory_equal(session->notes[0], text, strlen(text));
+        assert_non_null(strstr(session->notes[0], note + 1));
+        pt_session_close(session);
+    }
+}
+
 /* Where phases or stacks of Python are missing, a note says why. */
 static void python_that_was_not_seen_is_a_note(void **state)
 {
@@ -342,6 +382,7 @@ int main(void)
         cmocka_unit_test(times_are_exact),
         cmocka_unit_test(session_text_comes_back),
         cmocka_unit_test(ignored_options_are_notes),
+        cmocka_unit_test_setup_teardown(files_of_another_version_have_one_note, enter_directory, leave_directory),
         cmocka_unit_test(python_that_was_not_seen_is_a_note),
         cmocka_unit_test(wrong_text_is_named_by_line),
     };
