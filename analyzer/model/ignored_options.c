@@ -13,13 +13,29 @@
 #include "util/mem.h"
 #include "notes.h"
 
+struct noting {
+    struct pt_session *session;
+    bool was_told;
+};
+
 static void note_once(void *context, const char *problem, const char *remedy)
 {
     PT_AUTO(pt_freep) char *note = pt_asprintf("%s; %s", problem, remedy);
-    struct pt_session *session = context;
+    struct noting *noting = context;
+    struct pt_session *session = noting->session;
     const pt_u32 before = session->n_notes;
     pt_session_note_once(session, note);
     session->n_ignored_options += session->n_notes - before;
+    noting->was_told = true;
+}
+
+/* It is right here: the library that recorded was one that did not know it, or this value. */
+static void note_of_version(struct noting *noting, const char *word, pt_u32 version)
+{
+    PT_AUTO(pt_freep)
+    char *problem = pt_asprintf("%s had no effect in the library that recorded (version %u.%u.%u)", word, version >> 16,
+                                version >> 8 & 255, version & 255);
+    note_once(noting, problem, "record with the library of this version");
 }
 
 void pt_process_note_ignored_options(const struct pt_process *process, struct pt_session *session)
@@ -28,6 +44,9 @@ void pt_process_note_ignored_options(const struct pt_process *process, struct pt
     memcpy(words, process->file->header->ignored_options, PT_IGNORED_OPTIONS_BYTES);
     for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         PT_AUTO(pt_freep) char *variable = pt_asprintf("%s%s", word, strchr(word, '=') ? "" : "=");
-        pt_check_option_values((char *const[]){variable, NULL}, note_once, session);
+        struct noting noting = {session, false};
+        pt_check_option_values((char *const[]){variable, NULL}, note_once, &noting);
+        if (!noting.was_told && pt_is_option(word))
+            note_of_version(&noting, word, process->file->header->tool_version);
     }
 }

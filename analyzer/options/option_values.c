@@ -200,22 +200,36 @@ static void check_name(const char *name, pt_option_warning *warn, void *context)
     warn(context, pt_str_text(&problem), pt_str_text(&remedy));
 }
 
+/* `name`: without the prefix. NULL = there is none. */
+static const struct pt_option *option_of(const char *name, size_t n_bytes)
+{
+    char known[MOST_NAME_BYTES];
+    for (size_t i = 0; i < PT_N_OPTIONS; i++) {
+        name_variable(&pt_option_table[i], known);
+        if (strlen(known) == n_bytes && !memcmp(name, known, n_bytes))
+            return &pt_option_table[i];
+    }
+    return NULL;
+}
+
+bool pt_is_option(const char *variable)
+{
+    return !strncmp(variable, PT_OPTION_PREFIX, PREFIX) &&
+           option_of(variable + PREFIX, strcspn(variable, "=") - PREFIX);
+}
+
 static void check_entry(const char *entry, pt_option_warning *warn, void *context)
 {
     PT_AUTO(pt_str_fini) struct pt_str name = {0};
-    char known[MOST_NAME_BYTES];
     const char *value = strchr(entry, '=');
     if (!value || strncmp(entry, PT_OPTION_PREFIX, PREFIX) != 0)
         return;
     pt_str_bytes(&name, entry, (size_t)(value++ - entry));
-    for (size_t i = 0; i < PT_N_OPTIONS; i++) {
-        name_variable(&pt_option_table[i], known);
-        if (!strcmp(pt_str_text(&name) + PREFIX, known)) {
-            check_value(&pt_option_table[i], pt_str_text(&name), value, warn, context);
-            return;
-        }
-    }
-    check_name(pt_str_text(&name), warn, context);
+    const struct pt_option *option = option_of(pt_str_text(&name) + PREFIX, name.n - PREFIX);
+    if (option)
+        check_value(option, pt_str_text(&name), value, warn, context);
+    else
+        check_name(pt_str_text(&name), warn, context);
 }
 
 pt_u64 pt_option_interval_ns(void)

@@ -25,6 +25,9 @@ enum { PT_INTERVAL_MIN_MS = 10 };
 /* PROFTRACE_INTERVAL_MS; its default where it is not set, or to nothing that is understood. */
 pt_u64 pt_option_interval_ns(void);
 
+/* Whether there is an option for this variable: "PROFTRACE_HEAP", or "PROFTRACE_HEAP=full". */
+bool pt_is_option(const char *variable);
+
 /* What is wrong with one variable, and what to do; texts live until the callback returns. */
 typedef void pt_option_warning(void *context, const char *problem, const char *remedy);
 
