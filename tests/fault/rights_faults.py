@@ -84,6 +84,21 @@ class RightsFaults(FaultCase):
         untraced = [(program["path"], program["reason"].split(" when")[0]) for program in trace.info()["untraced"]]
         self.assertEqual(untraced, [("./not_ours", "gains rights")])
 
+    def test_t28_where_the_mount_gives_no_rights(self):
+        """A setuid program there runs as its caller, with us."""
+        disk = os.path.join(self.scratch, "disk")
+        os.makedirs(disk)
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "nosuid", "none", disk], capture_output=True, text=True, check=False)
+        if done.returncode:
+            self.skipTest(f"cannot mount here: {done.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
+        shutil.copy("/bin/true", f"{disk}/not_ours")
+        os.chown(f"{disk}/not_ours", 65534, 65534)
+        os.chmod(f"{disk}/not_ours", 0o6755)
+        trace = self.check(["bash", "-c", f"{disk}/not_ours; :"], modes=BOTH, claims=False)
+        self.assertEqual(trace.info()["untraced"], [])
+        self.assertIn(f"{disk}/not_ours", [process["exe"] for process in trace.report()["processes"] if process["traced"]])
+
     def test_t54_with_little_room(self):
         """SIGXFSZ for the files of children ended the program; 64 MiB for them took its address space."""
         for limits in ("-f 8192", "-v 98304", "-f 8192; ulimit -v 8388608"):

@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/prctl.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/emit.h"
@@ -76,6 +78,13 @@ static void remember(pt_u64 identity, enum pt_verdict verdict)
     __atomic_store_n(&cache[identity >> 8 & (CACHE_SLOTS - 1)], identity | (pt_u64)verdict, __ATOMIC_RELAXED);
 }
 
+/* The file system may be mounted so that it gives nobody any. */
+static int gives_no_rights(int fd)
+{
+    struct statfs of;
+    return fd >= 0 && pt_syscall2(SYS_fstatfs, fd, &of) == 0 && of.f_flags & ST_NOSUID;
+}
+
 /* Would the kernel give the program rights that the caller does not have? Then ld.so ignores us, sometimes with a
  * message. */
 static int gains_rights(int fd, const struct stat *status)
@@ -87,7 +96,7 @@ static int gains_rights(int fd, const struct stat *status)
         fd >= 0 && pt_syscall0(SYS_geteuid) != 0 && pt_syscall4(SYS_fgetxattr, fd, "security.capability", 0, 0) > 0;
     if (!set_user && !set_group && !capable)
         return 0;
-    return !has_no_new_privs();
+    return !has_no_new_privs() && !gives_no_rights(fd);
 }
 
 /* "#! /usr/bin/python3 -s" -> search->found; 0 when the file is no script. */
