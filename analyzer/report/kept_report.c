@@ -28,10 +28,18 @@ static bool is_made_from(const char *name)
     return false;
 }
 
-static bool is_after(const struct stat *a, const struct stat *b)
+static bool is_after(struct timespec time, const struct stat *report)
 {
-    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
-                                                  : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+    const struct timespec made = report->st_mtim;
+    return time.tv_sec != made.tv_sec ? time.tv_sec > made.tv_sec : time.tv_nsec > made.tv_nsec;
+}
+
+/* By the time at which our file came here: packages keep that at which it was built, and a report of the build before
+ * would be taken for ours. */
+static bool is_of_this_build(const struct stat *report)
+{
+    struct stat own;
+    return stat("/proc/self/exe", &own) == 0 && !is_after(own.st_ctim, report);
 }
 
 static bool is_newest(int folder_fd, const struct stat *report)
@@ -40,10 +48,10 @@ static bool is_newest(int folder_fd, const struct stat *report)
     const int copy_fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = copy_fd >= 0 ? fdopendir(copy_fd) : NULL;
     const struct dirent *entry;
-    bool is_newest = folder && stat("/proc/self/exe", &other) == 0 && !is_after(&other, report);
+    bool is_newest = folder && is_of_this_build(report);
     while (is_newest && (entry = readdir(folder)))
         if (is_made_from(entry->d_name) &&
-            (fstatat(folder_fd, entry->d_name, &other, AT_SYMLINK_NOFOLLOW) < 0 || is_after(&other, report)))
+            (fstatat(folder_fd, entry->d_name, &other, AT_SYMLINK_NOFOLLOW) < 0 || is_after(other.st_mtim, report)))
             is_newest = false;
     if (folder)
         closedir(folder);

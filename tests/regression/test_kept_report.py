@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import time
@@ -25,8 +26,8 @@ class KeptReport(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.kept = self.folder / "run/report.json"
 
-    def wall(self):
-        done = subprocess.run([PROFTRACE, "diff", "--json", "run", "run"], cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=100, check=False)
+    def wall(self, proftrace=PROFTRACE):
+        done = subprocess.run([proftrace, "diff", "--json", "run", "run"], cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=100, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["stages"][0]["times"][0]["a"]
 
@@ -55,6 +56,14 @@ class KeptReport(unittest.TestCase):
                 self.assertNotEqual(self.wall(), MARK)
                 os.utime(self.folder / "run" / name, (1, 1))
                 self.assertEqual(self.wall(), MARK)
+
+    def test_not_where_another_build_was_installed_since(self):
+        """A package keeps the time at which the file was built."""
+        self.mark()
+        time.sleep(0.05)
+        installed = pathlib.Path(shutil.copy2(PROFTRACE, self.folder / "proftrace"))
+        self.assertLess(installed.stat().st_mtime, self.kept.stat().st_mtime)
+        self.assertNotEqual(self.wall(installed), MARK)
 
     def test_not_of_another_version_nor_damaged(self):
         self.mark(lambda report: report.update(tool="proftrace 0.0.9"))
