@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@
 #define CUDA_VARIABLE "CUDA_INJECTION64_PATH"
 
 const char *pt_own_path = "";
+int pt_own_folder_is_searched;
 int pt_of_nsight;
 
 static int is_our_name(const char *path)
@@ -60,11 +62,28 @@ static int is_there_another(void)
     return found && map_of(found) != own_map();
 }
 
+int pt_own_folder_is_in(const char *list)
+{
+    const pt_u64 bytes = (pt_u64)(pt_text_base_name(pt_own_path) - pt_own_path) - 1; /* without its slash */
+    while (list && *list) {
+        const pt_u64 length = strcspn(list, ":;");
+        pt_u64 without_slashes = length;
+        while (without_slashes > 1 && list[without_slashes - 1] == '/')
+            without_slashes--;
+        if (without_slashes == bytes && !memcmp(list, pt_own_path, bytes))
+            return 1;
+        list += length + (list[length] != 0);
+    }
+    return 0;
+}
+
 enum pt_arrival pt_injection_arrival(void)
 {
     const struct link_map *own = own_map();
     if (own && own->l_name)
         pt_own_path = own->l_name;
+    pt_own_folder_is_searched = *pt_own_path == '/' && !strpbrk(pt_own_path, " :$") &&
+                                pt_own_folder_is_in(pt_text_value(environ, "LD_LIBRARY_PATH"));
     /* Preloaded libraries come before those that the program needs; dlopen appends. */
     int is_behind_another = 0;
     for (const struct link_map *map = own; map; map = map->l_prev) {

@@ -18,6 +18,12 @@ enum pt_arrival pt_injection_arrival(void);
 /* The library's file as the loader opened it; "" = not known. */
 extern const char *pt_own_path __attribute__((visibility("hidden")));
 
+/* Its folder is one of LD_LIBRARY_PATH, and its path may stand in LD_PRELOAD: a name without a folder may be found by
+ * nothing else. */
+extern int pt_own_folder_is_searched __attribute__((visibility("hidden")));
+/* Is its folder in such a list? NULL = no list. */
+int pt_own_folder_is_in(const char *list);
+
 /* Note in the trace that files, heap and waits of this process are not seen. */
 void pt_injection_note_hooks_blind(void);
 

@@ -106,6 +106,21 @@ class StartFaults(FaultCase):
         self.assertEqual(list(untraced), ["/bin/echo"])
         self.assertIn(NOT_THERE, untraced["/bin/echo"])
 
+    def test_t34_bare_name_without_the_path_that_found_it(self):
+        """The loader said that it cannot be preloaded: the program gets the file's path instead, and is traced."""
+        def setup(work):
+            shutil.copy(SETTINGS.lib, f"{work}/libproftrace.so")
+        for more in (), ("LD_LIBRARY_PATH=/usr/lib",):
+            with self.subTest(more=more):
+                command = " ".join(["env", "-u", "LD_LIBRARY_PATH", *more])
+                script = f"{command} /bin/echo out; {command} sh -c '/bin/echo again; :'; :"
+                trace = self.check(["bash", "-c", script], setup=setup, preload="libproftrace.so", claims=False,
+                                   env={"LD_LIBRARY_PATH": f"/nowhere:{self.work}/:"})
+                self.assertEqual((self.shown.out, self.shown.err), (b"out\nagain\n", b""))
+                traced = [os.path.basename(process["exe"]) for process in trace.report()["processes"] if process["traced"]]
+                self.assertEqual(traced.count("echo"), 2, traced)
+                self.assertEqual(self.untraced(trace), {})
+
     def test_t34_an_untraced_program_has_the_variables_of_others(self):
         """Those that we set are taken away with us; a stage may need PROFTRACE_PIPELINE_CONFIG."""
         def setup(work):

@@ -23,6 +23,7 @@
 #include "core/text.h"
 
 #define PRELOAD "LD_PRELOAD="
+#define SEARCHED "LD_LIBRARY_PATH="
 enum { MOST_VARIABLES = 100000, MOST_STRING_BYTES = 128 << 10 /* the kernel's limit of one string */ };
 
 /* Variables that only we set. Those of the user stay, PROFTRACE_PIPELINE_CONFIG among them. */
@@ -93,30 +94,60 @@ static enum pt_loading loading_of_items(const char *items)
     return loading;
 }
 
-enum pt_loading pt_environment_loading(char *const *vector)
+static int is_bare(const char *item, pt_u64 length)
 {
-    struct pt_reader of_vector = {1}, of_text = {1};
-    for (pt_u64 i = 0; vector && i < MOST_VARIABLES; i++) {
-        if (!pt_is_readable(&of_vector, vector + i))
-            return PT_LOADING_US;
-        if (!vector[i])
-            break;
-        const long name_bytes = sizeof PRELOAD - 1;
-        if (pt_readable_length(&of_text, vector[i], name_bytes) < name_bytes || !pt_text_starts(vector[i], PRELOAD))
-            continue;
-        /* The loader takes the first one. */
-        return pt_readable_length(&of_text, vector[i], MOST_STRING_BYTES) < 0
-                   ? PT_LOADING_US
-                   : loading_of_items(vector[i] + name_bytes);
-    }
-    return PT_LOADING_NOTHING;
+    return names_us(item, length) && !memchr(item, '/', length);
 }
 
-/* ---- an environment without us ---- */
+static int has_bare_item(const char *items)
+{
+    while (*items) {
+        const pt_u64 length = strcspn(items, " :");
+        if (is_bare(items, length))
+            return 1;
+        items += length + (items[length] != 0);
+    }
+    return 0;
+}
 
-/* LD_PRELOAD's items are separated by spaces and colons. Returns the end of what was written, `out` when nothing is
- * left. */
-static char *write_preload(char *out, const char *items)
+/* The first variable that begins so, which the loader takes: `*ret` is its value, NULL when there is none. -1 = a part
+ * of the environment cannot be read. */
+static int find_value(char *const *vector, const char *name, long name_bytes, const char **ret)
+{
+    struct pt_reader of_vector = {1}, of_text = {1};
+    *ret = 0;
+    for (pt_u64 i = 0; vector && i < MOST_VARIABLES; i++) {
+        if (!pt_is_readable(&of_vector, vector + i))
+            return -1;
+        if (!vector[i])
+            break;
+        if (pt_readable_length(&of_text, vector[i], name_bytes) < name_bytes || !pt_text_starts(vector[i], name))
+            continue;
+        if (pt_readable_length(&of_text, vector[i], MOST_STRING_BYTES) < 0)
+            return -1;
+        *ret = vector[i] + name_bytes;
+        break;
+    }
+    return 0;
+}
+
+enum pt_loading pt_environment_loading(char *const *vector)
+{
+    const char *items, *searched;
+    if (find_value(vector, PRELOAD, sizeof PRELOAD - 1, &items) < 0)
+        return PT_LOADING_US;
+    const enum pt_loading loading = items ? loading_of_items(items) : PT_LOADING_NOTHING;
+    if (loading == PT_LOADING_US && pt_own_folder_is_searched && has_bare_item(items) &&
+        find_value(vector, SEARCHED, sizeof SEARCHED - 1, &searched) == 0 && !pt_own_folder_is_in(searched))
+        return PT_LOADING_BY_PATH;
+    return loading;
+}
+
+/* ---- an environment without us, or with our path ---- */
+
+/* LD_PRELOAD's items are separated by spaces and colons. `path` stands once for our name; NULL = we are left out.
+ * Returns the end of what was written, `out` when nothing is left. */
+static char *write_preload(char *out, const char *items, const char *path)
 {
     char *at = out;
     int kept = 0;
@@ -124,13 +155,16 @@ static char *write_preload(char *out, const char *items)
     at += sizeof PRELOAD - 1;
     while (*items) {
         const pt_u64 length = strcspn(items, " :");
-        if (length && !names_us(items, length)) {
+        const char *item = names_us(items, length) ? path : items;
+        const pt_u64 item_bytes = item == items ? length : item ? strlen(item) : 0;
+        if (item_bytes) {
             if (kept)
                 *at++ = ':';
-            memcpy(at, items, length);
-            at += length;
+            memcpy(at, item, item_bytes);
+            at += item_bytes;
             kept = 1;
         }
+        path = item == path ? 0 : path;
         items += length + (items[length] != 0);
     }
     if (!kept)
@@ -139,8 +173,9 @@ static char *write_preload(char *out, const char *items)
     return at;
 }
 
-/* How many variables there are; -1 = the vector or one of them cannot be read. `*ret_bytes`: of all LD_PRELOAD. */
-static long measure(char *const *vector, pt_u64 *ret_bytes)
+/* How many variables there are; -1 = the vector or one of them cannot be read. `*ret_bytes`: of all LD_PRELOAD, each
+ * with room for a path of so many bytes. */
+static long measure(char *const *vector, pt_u64 path_bytes, pt_u64 *ret_bytes)
 {
     struct pt_reader of_vector = {1}, of_text = {1};
     *ret_bytes = 0;
@@ -153,16 +188,17 @@ static long measure(char *const *vector, pt_u64 *ret_bytes)
         if (length < 0 || length == MOST_STRING_BYTES)
             return -1;
         if (pt_text_starts(vector[count], PRELOAD))
-            *ret_bytes += (pt_u64)length + 1;
+            *ret_bytes += (pt_u64)length + 1 + path_bytes;
     }
     return -1;
 }
 
-struct pt_environment pt_environment_without_us(char *const *vector)
+/* `path`: what stands for us; NULL = we are left out, and our variables with us. */
+static struct pt_environment changed(char *const *vector, const char *path)
 {
     struct pt_environment unchanged = {vector, 0};
     pt_u64 bytes;
-    const long count = vector ? measure(vector, &bytes) : -1;
+    const long count = vector ? measure(vector, path ? strlen(path) + 1 : 0, &bytes) : -1;
     if (count < 0)
         return unchanged;
     bytes += (pt_u64)(count + 1) * sizeof *vector;
@@ -172,19 +208,29 @@ struct pt_environment pt_environment_without_us(char *const *vector)
     char *text = (char *)(copy + count + 1);
     pt_u64 kept = 0;
     for (long i = 0; i < count; i++) {
-        if (is_ours(vector[i]))
+        if (!path && is_ours(vector[i]))
             continue;
         if (!pt_text_starts(vector[i], PRELOAD)) {
             copy[kept++] = vector[i];
             continue;
         }
-        char *end = write_preload(text, vector[i] + sizeof PRELOAD - 1);
+        char *end = write_preload(text, vector[i] + sizeof PRELOAD - 1, path);
         if (end != text)
             copy[kept++] = text;
         text = end;
     }
     copy[kept] = 0;
     return (struct pt_environment){copy, bytes};
+}
+
+struct pt_environment pt_environment_without_us(char *const *vector)
+{
+    return changed(vector, 0);
+}
+
+struct pt_environment pt_environment_by_path(char *const *vector)
+{
+    return changed(vector, pt_own_path);
 }
 
 void pt_environment_leave(const struct pt_environment *environment)

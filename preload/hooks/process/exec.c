@@ -59,6 +59,8 @@ static struct pt_environment environment_for(const struct pt_target *target, cha
     pt_target_report(target, loading);
     if (needs_clean || loading == PT_LOADING_MISSING)
         return pt_environment_without_us(envp);
+    if (loading == PT_LOADING_BY_PATH)
+        return pt_environment_by_path(envp);
     return (struct pt_environment){envp, 0};
 }
 
