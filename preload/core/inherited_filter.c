@@ -134,7 +134,6 @@ static const struct call calls[] = {
     {SYS_fallocate, -1, 0, 0, 4096, 0, 0},
     {SYS_ftruncate, -1, 0, 0, 0, 0, 0},
     {SYS_faccessat, AT_FDCWD, 0, 4, 0, 0, 0},
-    {SYS_faccessat2, AT_FDCWD, 0, 4, 0, 0, 0},
     {SYS_fgetxattr, -1, 0, 0, 0, 0, 0},
     {SYS_readlink, 0, 0, 0, 0, 0, 0},
     {SYS_mkdir, 0, 0700, 0, 0, 0, 0},

@@ -8,6 +8,7 @@
 #include "session.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/auxv.h>
@@ -50,15 +51,17 @@ static void add_stamp(struct pt_text *text, pt_u64 seconds)
     pt_text_number(text, second % 60, 2);
 }
 
-static int is_own_directory(const char *path)
+enum directory { OURS, OF_ANOTHER_USER, NOT_THERE };
+
+static enum directory look_at(const char *path)
 {
     struct stat info;
     const long fd = pt_syscall3(SYS_open, path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (fd < 0)
-        return 0;
+        return fd == -EACCES ? OF_ANOTHER_USER : NOT_THERE;
     const int is_ours = pt_syscall2(SYS_fstat, fd, &info) == 0 && info.st_uid == (uid_t)pt_syscall0(SYS_geteuid);
     pt_syscall1(SYS_close, fd);
-    return is_ours;
+    return is_ours ? OURS : OF_ANOTHER_USER;
 }
 
 /* With the folders between, which begin at `from`, where they are missing: a root may be runs/profiling. */
@@ -103,7 +106,7 @@ static int open_root(struct pt_text *path)
     for (const char *byte = pt_options.dir; left; left--)
         pt_text_byte(path, *byte++);
     make_folder(path->bytes, from ? from : path->length);
-    return is_own_directory(path->bytes) ? 0 : -1;
+    return look_at(path->bytes) == OURS ? 0 : -1;
 }
 
 /* Move <root>/latest to this session: a new link under a private name, then an atomic rename. */
@@ -152,16 +155,16 @@ static int make_session(const char *command)
     return -1;
 }
 
-/* -1 = the directory of PROFTRACE_SESSION is gone, a stale export in a shell, or belongs to another user, who could
- * truncate what we map and exchange what we open; then we make our own. */
-static int join_session(void)
+/* The directory of PROFTRACE_SESSION may be gone, a stale export in a shell, or belong to another user, who could
+ * truncate what we map and exchange what we open. */
+static enum directory join_session(void)
 {
     struct pt_text text = {pt_session_path, 0, sizeof pt_session_path};
     pt_text_add(&text, pt_options.session);
     if (pt_session_path[0] != '/' || text.length + 1 >= text.room)
-        return -1;
+        return NOT_THERE;
     cut_slashes(&text);
-    return is_own_directory(pt_session_path) ? 0 : -1;
+    return look_at(pt_session_path);
 }
 
 static int is_mapped(const ElfW(Phdr) * headers, pt_u64 n_headers, const ElfW(Phdr) * part)
@@ -213,7 +216,11 @@ static int is_own_command(void)
 
 int pt_session_open(const char *command)
 {
-    const int result = *pt_options.session && join_session() == 0 ? 0 : is_own_command() ? -1 : make_session(command);
+    const enum directory session = *pt_options.session ? join_session() : NOT_THERE;
+    /* Started as another user: the run that was asked for lists it, and nobody asked for one in its own folder. */
+    if (session == OF_ANOTHER_USER && pt_options.dir[0] != '/')
+        return -1;
+    const int result = session == OURS ? 0 : is_own_command() ? -1 : make_session(command);
     if (result >= 0)
         pt_session_page_open(pt_session_path);
     return result;

@@ -5,7 +5,7 @@ import platform
 import shutil
 import subprocess
 
-from harness import FaultCase
+from harness import FaultCase, SETTINGS, clean_environment, run_command
 from run_trace import Trace
 
 BOTH = ("full", "sampled")
@@ -69,6 +69,24 @@ class RightsFaults(FaultCase):
         trace = self.check(["given_up_rights", "setuid", "2", "exec"])
         untraced = trace.info()["untraced"]
         self.assertEqual({program["path"] for program in untraced}, {"/bin/true"}, untraced)
+        self.assertIn("another user", untraced[0]["reason"])
+
+    def test_t54_no_run_in_the_folder_of_the_other_user(self):
+        """It had a run of its own there, which nobody had asked for."""
+        self.need("setpriv")
+        def setup(work):
+            os.chmod(self.scratch, 0o711)
+            os.chmod(work, 0o711)
+            os.mkdir(f"{work}/theirs")
+            os.chown(f"{work}/theirs", 65534, 65534)
+        environment = self.preload_environment(clean_environment(), "sampled")
+        del environment["PROFTRACE_DIR"]
+        self.fresh_work(setup)
+        done = run_command(["sh", "-c", "cd theirs; setpriv --reuid=65534 --clear-groups /bin/echo hello; :"], self.work, environment)
+        self.assertEqual((done.status, done.out, done.err), (0, b"hello\n", b""))
+        self.assertEqual(os.listdir(f"{self.work}/theirs"), [])
+        untraced = Trace(SETTINGS.proftrace, f"{self.work}/proftrace.data/latest").info()["untraced"]
+        self.assertEqual([program["path"] for program in untraced], ["/bin/echo"])
         self.assertIn("another user", untraced[0]["reason"])
 
     def test_t54_a_program_that_gains_rights_only_now(self):

@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proftrace/limits.h"
@@ -69,14 +70,16 @@ static int is_item_there(const char *item, pt_u64 length)
     return is_there;
 }
 
-/* Asked only where the user or the root directory was changed. By the effective user (AT_EACCESS, Linux 5.8). */
+/* Asked only where the user or the root directory was changed. The program joins no run of another user; what the
+ * caller may do there says nothing, for the exec takes capabilities away that setpriv has kept until then. */
 static int is_locked_out(void)
 {
-    enum { EFFECTIVE = 0x200 };
+    struct stat run;
     if (!pt_reserve_was_needed())
         return 0;
-    const long error = pt_syscall4(SYS_faccessat2, AT_FDCWD, pt_session_path, W_OK | X_OK, EFFECTIVE);
-    return error == -ENOENT || error == -ENOTDIR || error == -EACCES;
+    const long error = pt_syscall4(SYS_newfstatat, AT_FDCWD, pt_session_path, &run, 0);
+    return error == 0 ? (long)run.st_uid != pt_syscall0(SYS_geteuid)
+                      : error == -ENOENT || error == -ENOTDIR || error == -EACCES;
 }
 
 static enum pt_loading loading_of_items(const char *items)
