@@ -50,6 +50,19 @@ int pt_report_prepare_copy(const char *directory, struct pt_error *err)
     return 0;
 }
 
+static int write_copy(int to_fd, const char *name, const struct pt_str *content)
+{
+    struct pt_new_file file;
+    if (pt_new_file_open_shown(&file, to_fd, name) < 0)
+        return -1;
+    if (pt_fd_write_all(file.fd, pt_str_text(content), content->n) == 0)
+        return pt_new_file_finish(&file);
+    const int why = errno;
+    pt_new_file_drop(&file);
+    errno = why;
+    return -1;
+}
+
 static int copy_one(int run_fd, int to_fd, const char *name, struct pt_error *err)
 {
     enum { MOST_BYTES = 1 << 30 };
@@ -57,7 +70,7 @@ static int copy_one(int run_fd, int to_fd, const char *name, struct pt_error *er
     PT_AUTO(pt_closep) int fd = openat(run_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 || pt_fd_read_all(fd, MOST_BYTES, &content) < 0)
         return pt_fail(err, "cannot read %s: %s", name, strerror(errno));
-    if (pt_new_file_write(to_fd, name, pt_str_text(&content), content.n) < 0)
+    if (write_copy(to_fd, name, &content) < 0)
         return pt_fail(err, "cannot write %s: %s", name, strerror(errno));
     return 0;
 }

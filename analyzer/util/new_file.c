@@ -25,9 +25,8 @@ static void free_names(struct pt_new_file *file)
     file->name = file->temporary = NULL;
 }
 
-int pt_new_file_open(struct pt_new_file *file, int folder_fd, const char *name)
+static int open_with(struct pt_new_file *file, int folder_fd, const char *name, mode_t mode)
 {
-    const mode_t mode = folder_fd == AT_FDCWD ? 0666 : 0600;
     *file = (struct pt_new_file){.fd = -1, .folder_fd = folder_fd, .name = pt_strdup(name)};
     for (int attempt = 0; attempt < ATTEMPTS && file->fd < 0; attempt++) {
         unsigned id = 0;
@@ -46,6 +45,22 @@ int pt_new_file_open(struct pt_new_file *file, int folder_fd, const char *name)
     free_names(file);
     errno = why;
     return -1;
+}
+
+int pt_new_file_open(struct pt_new_file *file, int folder_fd, const char *name)
+{
+    return open_with(file, folder_fd, name, folder_fd == AT_FDCWD ? 0666 : 0600);
+}
+
+int pt_new_file_open_shown(struct pt_new_file *file, int folder_fd, const char *name)
+{
+    struct stat before;
+    const bool was_there = fstatat(folder_fd, name, &before, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(before.st_mode) &&
+                           before.st_uid == geteuid();
+    const int result = open_with(file, folder_fd, name, 0666);
+    if (result == 0 && was_there)
+        fchmod(file->fd, before.st_mode & 0777);
+    return result;
 }
 
 static int drop_and_fail(struct pt_new_file *file)

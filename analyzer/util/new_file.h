@@ -32,6 +32,8 @@ struct pt_new_file {
 /* In a folder of ours (private to us), or with AT_FDCWD at a path that the user gave (by the umask). All return 0, or
  * -1 with errno and nothing left behind. */
 int pt_new_file_open(struct pt_new_file *file, int folder_fd, const char *name);
+/* The same in a folder that the user named: by the umask, or with the rights of our file that it replaces. */
+int pt_new_file_open_shown(struct pt_new_file *file, int folder_fd, const char *name);
 int pt_new_file_finish(struct pt_new_file *file);
 /* The same in two steps: nothing more is written, and it gets its name later. */
 int pt_new_file_close(struct pt_new_file *file);

@@ -195,7 +195,10 @@ class Reports(Planted):
         done = self.proftrace("pipeline", "--config", "config.json", "--report-dir", "shared")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_victim_is_untouched()
-        self.assert_files("shared/report.json", "shared/report.md", "shared/report.html")
+        for name in "report.json", "report.md", "report.html":
+            status = os.lstat(os.path.join(shared, name))
+            self.assertTrue(stat.S_ISREG(status.st_mode), name)
+            self.assertEqual(status.st_mode & 0o022, 0, name)
 
 
 class Latest(Planted):

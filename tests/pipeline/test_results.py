@@ -117,6 +117,15 @@ class Copies(PipelineCase):
         self.assertEqual(self.read("profiles/mine.txt"), b"mine")
         self.report("profiles")
 
+    def test_their_rights(self):
+        """By the umask, as of `report -o`: a web server's user could not read them. What is replaced keeps its own."""
+        os.chmod(self.write("profiles/report.md", "old"), 0o604)
+        old = os.umask(0o027)
+        self.addCleanup(os.umask, old)
+        self.pipeline(seven(), "--report-dir", "profiles")
+        modes = {name: os.stat(f"{self.work}/profiles/{name}").st_mode & 0o777 for name in self.FILES}
+        self.assertEqual(modes, {"report.json": 0o640, "report.md": 0o604, "report.html": 0o640})
+
     def test_it_is_made_impossible_meanwhile(self):
         summary = self.write("summary.md", "")
         outcome = self.pipeline(seven(build=sh("rm -r profiles; echo > profiles")), "--report-dir", "profiles", "--ci", "github",
