@@ -197,10 +197,43 @@ static void what_compresses_is_saved(void **state)
     static const struct {
         const char *name;
         bool is_saved;
-    } cases[] = {{"jpeg_write_scanlines", true}, {"jpeg_finish_compress", true}, {"ImagingJpegEncode", true},
-                 {"tjCompress2", true},          {"tj3Compress8", true},         {"deflate", true},
-                 {"png_write_row", true},        {"jpeg_read_scanlines", false}, {"jpeg_finish_decompress", false},
-                 {"ImagingJpegDecode", false},   {"tjDecompress2", false},       {"inflate", false}};
+    } cases[] = {{"jpeg_write_scanlines", true},
+                 {"jpeg_finish_compress", true},
+                 {"ImagingJpegEncode", true},
+                 {"tjCompress2", true},
+                 {"tj3Compress8", true},
+                 {"deflate", true},
+                 {"png_write_row", true},
+                 {"jpeg_read_scanlines", false},
+                 {"jpeg_finish_decompress", false},
+                 {"ImagingJpegDecode", false},
+                 {"tjDecompress2", false},
+                 {"inflate", false},
+                 {"WebPEncode", true},
+                 {"VP8EncLoop", true},
+                 {"ImagingGifEncode", true},
+                 {"ImagingLibTiffEncode", true},
+                 {"TIFFWriteEncodedStrip", true},
+                 {"ImagingJpeg2KEncode", true},
+                 {"opj_encode", true},
+                 {"heif_context_encode_image", true},
+                 {"avcodec_send_frame", true},
+                 {"avcodec_receive_packet", true},
+                 {"sf_writef_float", true},
+                 {"FLAC__stream_encoder_process", true},
+                 {"cv::imencode", true},
+                 {"cv::imwrite(cv::String const&, cv::_InputArray const&, std::vector<int> const&)", true},
+                 {"WebPDecode", false},
+                 {"ImagingGifDecode", false},
+                 {"ImagingLibTiffDecode", false},
+                 {"TIFFReadEncodedStrip", false},
+                 {"ImagingJpeg2KDecode", false},
+                 {"opj_decode", false},
+                 {"avcodec_send_packet", false},
+                 {"avcodec_receive_frame", false},
+                 {"sf_readf_float", false},
+                 {"cv::imread(cv::String const&, int)", false},
+                 {"cv::imdecode", false}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pt_cpu_function functions[] = {{.name = ""}, {.name = cases[i].name, .code = PT_CODE_DECODER}};

@@ -118,18 +118,47 @@ static bool is_of_arrays(const struct pt_cpu_function *function)
     return function->code == PT_CODE_DECODER && function->module && strstr(function->module, "_multiarray_umath");
 }
 
+/* The same libraries do both: what is compressed is written. */
+static bool is_compressor(const struct pt_cpu_function *function)
+{
+    static const char *const names[] = {"deflate",
+                                        "compress",
+                                        "BZ2_bzCompress",
+                                        "ZSTD_compress",
+                                        "LZ4_compress",
+                                        "LZ4F_compress",
+                                        "ImagingJpegEncode",
+                                        "jpeg_write_",
+                                        "jpeg_finish_compress",
+                                        "tjCompress",
+                                        "tj3Compress",
+                                        "ImagingZipEncode",
+                                        "png_write_",
+                                        "WebPEncode",
+                                        "VP8Enc",
+                                        "ImagingGifEncode",
+                                        "ImagingLibTiffEncode",
+                                        "TIFFWrite",
+                                        "ImagingJpeg2KEncode",
+                                        "opj_encode",
+                                        "heif_context_encode",
+                                        "avcodec_send_frame",
+                                        "avcodec_receive_packet",
+                                        "sf_write",
+                                        "FLAC__stream_encoder",
+                                        "cv::imwrite",
+                                        "cv::imencode",
+                                        NULL};
+    return function->code == PT_CODE_DECODER && begins(function->name, names);
+}
+
 static pt_u16 kind_of(const struct pt_cpu_function *function)
 {
     static const char *const steps[] = {"at::_ops::", NULL}, *const backward[] = {"torch::autograd::Engine", NULL};
     static const char *const imports[] = {"PyImport_",           "_PyImport_", "Py_Finalize",
                                           "__run_exit_handlers", "exit",       NULL};
-    /* The same libraries do both: what is compressed is written. */
-    static const char *const compressors[] = {
-        "deflate",           "compress",    "BZ2_bzCompress",       "ZSTD_compress", "LZ4_compress", "LZ4F_compress",
-        "ImagingJpegEncode", "jpeg_write_", "jpeg_finish_compress", "tjCompress",    "tj3Compress",  "ImagingZipEncode",
-        "png_write_",        NULL};
     return (pt_u16)((function->code == PT_CODE_DECODER ? PT_IN_DECODER : 0) |
-                    (function->code == PT_CODE_DECODER && begins(function->name, compressors) ? PT_IN_SAVING : 0) |
+                    (is_compressor(function) ? PT_IN_SAVING : 0) |
                     (function->code == PT_CODE_FRAMEWORK ? PT_IN_FRAMEWORK : 0) |
                     (is_operation(function) ? PT_IN_OPERATION : 0) |
                     (begins(function->name, imports) || pt_python_is_importer(function->file) ? PT_IN_IMPORT : 0) |
