@@ -12,6 +12,7 @@
 #include "source/trace_file.h"
 #include "util/map.h"
 #include "util/mem.h"
+#include "util/text/path.h"
 #include "util/vec.h"
 #include "demangle.h"
 #include "symbol_cache.h"
@@ -175,10 +176,16 @@ static void add_to_cache(struct pt_symbol_cache *cache, const struct known_file 
     pt_vec_push(&cache->files, file);
 }
 
+/* Of memory, such as "/memfd:code (deleted)", and of a deleted file without a build-id nothing is found anywhere. */
+static bool may_be_found(const struct known_file *known)
+{
+    return *known->path == '/' && (known->build_id_bytes || !pt_ends_with(known->path, " (deleted)"));
+}
+
 static bool has_all_files(const struct pt_symbols *symbols)
 {
     for (size_t i = 0; i < symbols->files.n; i++)
-        if (*symbols->files.items[i]->path == '/' && symbols->files.items[i]->frames.n &&
+        if (may_be_found(symbols->files.items[i]) && symbols->files.items[i]->frames.n &&
             !symbols->files.items[i]->file)
             return false;
     return true;

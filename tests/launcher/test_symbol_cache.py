@@ -13,13 +13,27 @@ from launcher_case import PROFTRACE, LauncherCase
 from sampled import no_samples
 
 PROGRAM = "import json\nfor i in range(60):\n    json.loads(json.dumps([{'id': j, 'name': 'x' * 9} for j in range(4000)]))\n"
+# Code that lies in memory only: a loop that counts down.
+OF_MEMORY = """
+import ctypes
+import mmap
+import os
+fd = os.memfd_create("code")
+os.ftruncate(fd, 4096)
+code = mmap.mmap(fd, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+code[:10] = bytes.fromhex("b900000040ffc975fcc3")
+ctypes.CFUNCTYPE(None)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()
+"""
 
 
 @unittest.skipIf(no_samples(PROFTRACE), no_samples(PROFTRACE))
 class SymbolCache(LauncherCase):
     def setUp(self):
         super().setUp()
-        done = self.run_it("/usr/bin/python3", "-c", PROGRAM)
+        self.record(PROGRAM)
+
+    def record(self, program):
+        done = self.run_it("/usr/bin/python3", "-c", program)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.run_folder = os.path.realpath(os.path.join(self.folder, "proftrace.data/latest"))
         self.cache = os.path.join(self.run_folder, "symbols.cache")
@@ -107,7 +121,10 @@ class SymbolCache(LauncherCase):
             self.assertEqual(file.read(), other)
 
     def test_one_of_another_version_is_replaced_where_the_programs_are(self):
+        self.record(PROGRAM + OF_MEMORY)
         first = self.answers()
+        with open(self.cache, "rb") as file:
+            self.assertIn(b"/memfd:code (deleted)", file.read())
         with open(self.cache, "r+b") as file:
             file.seek(len("proftrace symbols "))
             file.write(b"1")
