@@ -22,6 +22,7 @@ enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
 
 struct workers {
     const struct pt_process *items[MAX_COMPARED];
+    const struct pt_process *makers[MAX_COMPARED]; /* of items: to find one reads the arguments of a process */
     pt_u32 n, total;
     double all_busy_ns, all_cpu_ns, on_path_ns;
     /* Without those that wait for work beside another loader's. */
@@ -109,6 +110,8 @@ static void gather(const struct pt_children *children, pt_u32 stage, struct work
     for (pt_u32 i = 0; i < session->n_processes && sum->n < MAX_COMPARED; i++)
         if (is_worker_of(children, stage, session->processes[i]))
             sum->items[sum->n++] = session->processes[i];
+    for (pt_u32 i = 0; i < sum->n; i++)
+        sum->makers[i] = pt_maker_of(sum->items[i]);
     find_idle(children, stage, sum, are_idle);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
@@ -179,7 +182,7 @@ static pt_u32 most_at_once(const struct workers *workers, bool of_one)
         const pt_i64 at_ns = workers->items[i]->start_ns;
         for (pt_u32 j = 0; j < workers->n; j++)
             n += workers->items[j]->start_ns <= at_ns && workers->items[j]->end_ns > at_ns &&
-                 (!of_one || pt_maker_of(workers->items[j]) == pt_maker_of(workers->items[i]));
+                 (!of_one || workers->makers[j] == workers->makers[i]);
         most = n > most ? n : most;
     }
     return most;
