@@ -206,30 +206,39 @@ static bool is_data_set(const struct pt_profile *profile, const struct pt_findin
     return name && is_any(name, patterns);
 }
 
-/* Of a class of the program that has the name of PyTorch's. Before Python 3.11 no function has its class in its name:
- * then of any that the loader asks for samples. */
-static bool is_other_method(const struct pt_finding_stack *stack, pt_u32 at, const struct method *method)
+/* Of a class of the program that has the name of PyTorch's. */
+static bool is_other_method(const struct pt_stack_frame *frame, const struct method *method)
+{
+    return frame->flags & PT_FRAME_OF_PYTHON && !pt_is_python_in(frame, method->file) &&
+           has_any_word(frame->function, method->name);
+}
+
+/* Before Python 3.11 no function has its class in its name: of any that the loader asks for samples. */
+static bool may_be_other_method(const struct pt_finding_stack *stack, pt_u32 at, const struct method *method)
 {
     const struct pt_stack_frame *frame = &stack->frames[at];
     const pt_u32 caller = next_of_python(stack, at + 1);
-    if (!(frame->flags & PT_FRAME_OF_PYTHON) || pt_is_python_in(frame, method->file))
-        return false;
-    return has_any_word(frame->function, method->name) ||
-           (!strcmp(frame->function, strrchr(method->name, '.') + 1) && caller < stack->n &&
-            pt_is_python_in(&stack->frames[caller], "/torch/utils/data/_utils/fetch.py"));
+    return frame->flags & PT_FRAME_OF_PYTHON && !pt_is_python_in(frame, method->file) &&
+           !strcmp(frame->function, strrchr(method->name, '.') + 1) && caller < stack->n &&
+           pt_is_python_in(&stack->frames[caller], "/torch/utils/data/_utils/fetch.py");
 }
 
-/* Whose samples another file makes. */
+/* Whose samples another file makes. Where PyTorch's are seen, too, a function without a class is of another data set:
+ * of a validation, for one. */
 static bool is_class_of_program(const struct pt_profile *profile, pt_i64 stage, const struct method *method)
 {
+    bool may_be = false, is_of_torch = false;
     for (size_t i = 0; i < profile->stacks.n; i++) {
         const struct pt_stack *stack = &profile->stacks.items[i];
         const struct pt_finding_stack frames = {.frames = stack->frames, .n = stack->n};
-        for (pt_u32 j = 0; (pt_i64)stack->stage == stage && j < stack->n; j++)
-            if (is_other_method(&frames, j, method))
+        for (pt_u32 j = 0; (pt_i64)stack->stage == stage && j < stack->n; j++) {
+            if (is_other_method(&stack->frames[j], method))
                 return true;
+            may_be |= may_be_other_method(&frames, j, method);
+            is_of_torch |= is_method(&frames, j, method);
+        }
     }
-    return false;
+    return may_be && !is_of_torch;
 }
 
 static bool fits(const struct pt_remedy *remedy, const struct pt_profile *profile, const struct pt_finding *finding,

@@ -112,6 +112,31 @@ static void a_data_set_in_memory_is_known_by_its_name(void **state)
     }
 }
 
+/* Before Python 3.11 PyTorch's class is known by its generator: a function without a class is of a validation, then. */
+static void a_data_set_in_memory_may_have_another_beside_it(void **state)
+{
+    static const struct {
+        const char *of_other;
+        bool has_torchs, is_in_memory;
+    } cases[] = {
+        {"__getitem__", false, false}, {"__getitem__", true, true}, {"TensorDataset.__getitem__", true, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = new_waiting();
+        pt_metrics_set(&w->profile.metrics, pt_scope_stage(0), "training.data_set", pt_text("TensorDataset"));
+        add_calls(w, python("default_collate", "/lib/torch/utils/data/_utils/collate.py"),
+                  python("fetch", "/lib/torch/utils/data/_utils/fetch.py"), PT_STACK_WORKER_S, 4);
+        add_calls(w, python(cases[i].of_other, "/app/data.py"),
+                  python("fetch", "/lib/torch/utils/data/_utils/fetch.py"), PT_STACK_WORKER_S, 1);
+        if (cases[i].has_torchs)
+            add_calls(w, python("<genexpr>", data_set_py), python("__getitem__", data_set_py), PT_STACK_WORKER_S, 0.1);
+        const char *remedy = judged(w, "steps_wait_for_data")->remedy;
+        if ((strstr(remedy, "take whole batches") != NULL) != cases[i].is_in_memory)
+            fail_msg("%s, %d: %s", cases[i].of_other, cases[i].has_torchs, remedy);
+        judged_free(w);
+    }
+}
+
 /* A cell of the program's own has no layer over whole sequences; Adamax has no fused form. */
 static void a_class_is_known_by_its_whole_name(void **state)
 {
@@ -388,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_data_set_in_memory_is_known_by_its_method),
         cmocka_unit_test(a_data_set_in_memory_is_known_by_its_name),
+        cmocka_unit_test(a_data_set_in_memory_may_have_another_beside_it),
         cmocka_unit_test(a_class_is_known_by_its_whole_name),
         cmocka_unit_test(only_pillow_drafts),
         cmocka_unit_test(keras_has_options_by_its_data),
