@@ -222,9 +222,13 @@ double pt_workers_of_loader(const struct pt_profile *profile, const struct pt_fi
 {
     const struct pt_metrics *metrics = &profile->metrics;
     const double of_loader = pt_finding_number(finding, metrics, "training.workers.count");
-    return of_loader > 0 ? of_loader
-                         : floor(pt_finding_number(finding, metrics, "helpers.workers.at_once") /
-                                 loaders_at_once(finding, metrics));
+    const double at_once = pt_finding_number(finding, metrics, "helpers.workers.at_once");
+    const double loaders = loaders_at_once(finding, metrics);
+    if (of_loader > 0)
+        return of_loader;
+    return at_once < loaders
+               ? pt_finding_number(finding, metrics, "helpers.workers.of_one_process") /* not each loads */
+               : floor(at_once / loaders);
 }
 
 /* Of a training, or, who only calls a model, of the stage. */

@@ -132,12 +132,19 @@ static void ranks_share_the_cpus(void **state)
         double cpus, trainings, workers, at_once, data_s;
         const char *advice;
         double waits_percent; /* of what they do */
-    } cases[] = {{32, 1, 2, 2, 9.5, "num_workers=32,", 0},    {32, 4, 2, 8, 9.5, "num_workers=8,", 0},
-                 {8, 3, 2, 6, 9.5, "num_workers=3,", 0},      {32, NAN, 2, 2, 9.5, "num_workers=32,", 0},
-                 {32, NAN, 2, 2, NAN, "num_workers=5,", 0},   {96, 1, 4, 4, 3, "num_workers=7,", 0},
-                 {96, 1, NAN, 4, 3, "num_workers=7,", 0},     {6, 1, 4, 4, 3, "num_workers=6,", 0},
-                 {96, NAN, NAN, 8, NAN, "num_workers=4,", 0}, {12, NAN, NAN, 8, NAN, "num_workers=3,", 0},
-                 {96, NAN, NAN, 8, NAN, "num_workers=4)", 80}};
+    } cases[] = {{32, 1, 2, 2, 9.5, "num_workers=32,", 0},
+                 {32, 4, 2, 8, 9.5, "num_workers=8,", 0},
+                 {8, 3, 2, 6, 9.5, "num_workers=3,", 0},
+                 {32, NAN, 2, 2, 9.5, "num_workers=32,", 0},
+                 {32, NAN, 2, 2, NAN, "num_workers=5,", 0},
+                 {96, 1, 4, 4, 3, "num_workers=7,", 0},
+                 {96, 1, NAN, 4, 3, "num_workers=7,", 0},
+                 {6, 1, 4, 4, 3, "num_workers=6,", 0},
+                 {96, NAN, NAN, 8, NAN, "num_workers=4,", 0},
+                 {12, NAN, NAN, 8, NAN, "num_workers=3,", 0},
+                 {96, NAN, NAN, 8, NAN, "num_workers=4)", 80},
+                 {96, 8, NAN, 4, 3, "num_workers=4)", 80}, /* in a window, of the first rank alone */
+                 {96, 8, NAN, 4, 3, "num_workers=4,", 0}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct judged_stage *w = judged_new(10);
