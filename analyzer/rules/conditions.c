@@ -231,13 +231,14 @@ double pt_workers_of_loader(const struct pt_profile *profile, const struct pt_fi
                : floor(at_once / loaders);
 }
 
-/* Of a training, or, who only calls a model, of the stage. */
+/* Of a training; or, who only calls a model, of the process that waited longest: others may wait beside it. */
 double pt_times_as_fast(const struct pt_profile *profile, const struct pt_finding *finding)
 {
     const struct pt_metrics *metrics = &profile->metrics;
     const double trains_s = pt_finding_number(finding, metrics, "training.total_s");
-    const double waits_s = pt_finding_number(finding, metrics, "helpers.wait_s") / loaders_at_once(finding, metrics);
-    const double all_s = isnan(trains_s) ? pt_own_wall_s(profile, finding) : trains_s;
+    const double waits_s = pt_finding_number(finding, metrics, "helpers.of_one_process.wait_s");
+    const double lived_s = pt_finding_number(finding, metrics, "helpers.of_one_process.lived_s");
+    const double all_s = isnan(trains_s) ? fmin(pt_own_wall_s(profile, finding), lived_s) : trains_s;
     const double data_s = isnan(trains_s) ? waits_s : pt_finding_number(finding, metrics, "training.data_s");
     return all_s > data_s ? all_s / (all_s - data_s) : NAN;
 }

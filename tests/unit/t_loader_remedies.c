@@ -230,6 +230,7 @@ static void set_loading(struct judged_stage *w, const char *rule)
                    {"loading_in_main", "load.in_main.cost_s", 4},
                    {"gpu_large_gaps", "gpu.idle.loading_percent", 80},
                    {"too_few_workers", "helpers.wait_s", 4},
+                   {"too_few_workers", "helpers.of_one_process.wait_s", 4},
                    {"too_few_workers", "helpers.feed.calls", 90},
                    {"too_few_workers", "helpers.workers.at_once", 2},
                    {"too_few_workers", "helpers.busy_percent", 80},

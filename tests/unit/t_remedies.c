@@ -124,8 +124,27 @@ static void the_number_of_workers_is_that_of_one_loader(void **state)
     }
 }
 
+/* Workers that are waited for, two of each process; `waits_percent` of what they do is no computing. */
+static struct judged_stage *new_loaders(double cpus, double at_once, double waits_percent)
+{
+    struct judged_stage *w = judged_new(10);
+    judged_set(w, "cpus.usable", cpus);
+    judged_set(w, "helpers.wait_s", 8);
+    judged_set(w, "helpers.feed.calls", 90);
+    judged_set(w, "helpers.workers.at_once", at_once);
+    judged_set(w, "helpers.workers.of_one_process", 2);
+    judged_set(w, "helpers.busy_percent", 90);
+    judged_set(w, "helpers.other_percent", waits_percent);
+    judged_set(w, "helpers.other_of_busy_percent", waits_percent);
+    judged_set(w, "helpers.file_percent", 0);
+    judged_set(w, "helpers.cpu_percent", 85 - waits_percent);
+    judged_set(w, "helpers.queue_percent", 0);
+    judged_set(w, "helpers.of_loader_percent", 100);
+    return w;
+}
+
 /* Each rank has a loader of its own: of 32 CPUs as many for each of four, not 128 workers. One more than there are,
- * where the CPUs hardly suffice; and no more than keep up, also where a model is only called. */
+ * where the CPUs hardly suffice; and no more than keep up. */
 static void ranks_share_the_cpus(void **state)
 {
     static const struct {
@@ -136,34 +155,16 @@ static void ranks_share_the_cpus(void **state)
                  {32, 4, 2, 8, 9.5, "num_workers=8,", 0},
                  {8, 3, 2, 6, 9.5, "num_workers=3,", 0},
                  {32, NAN, 2, 2, 9.5, "num_workers=32,", 0},
-                 {32, NAN, 2, 2, NAN, "num_workers=5,", 0},
                  {96, 1, 4, 4, 3, "num_workers=7,", 0},
                  {96, 1, NAN, 4, 3, "num_workers=7,", 0},
                  {6, 1, 4, 4, 3, "num_workers=6,", 0},
-                 {96, NAN, NAN, 8, NAN, "num_workers=4,", 0},
-                 {12, NAN, NAN, 8, NAN, "num_workers=3,", 0},
-                 {96, NAN, NAN, 8, NAN, "num_workers=4)", 80},
                  {96, 8, NAN, 4, 3, "num_workers=4)", 80}, /* in a window, of the first rank alone */
                  {96, 8, NAN, 4, 3, "num_workers=4,", 0}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct judged_stage *w = judged_new(10);
-        judged_set(w, "cpus.usable", cases[i].cpus);
-        if (!isnan(cases[i].data_s)) {
-            judged_set(w, "training.data_s", cases[i].data_s);
-            judged_set(w, "training.total_s", 10);
-        }
-        judged_set(w, "helpers.wait_s", 4);
-        judged_set(w, "helpers.feed.calls", 90);
-        judged_set(w, "helpers.workers.at_once", cases[i].at_once);
-        judged_set(w, "helpers.busy_percent", 90);
-        judged_set(w, "helpers.other_percent", cases[i].waits_percent);
-        judged_set(w, "helpers.other_of_busy_percent", cases[i].waits_percent);
-        judged_set(w, "helpers.file_percent", 0);
-        judged_set(w, "helpers.cpu_percent", 85 - cases[i].waits_percent);
-        judged_set(w, "helpers.queue_percent", 0);
-        judged_set(w, "helpers.of_loader_percent", 100);
-        judged_set(w, "helpers.workers.of_one_process", 2);
+        struct judged_stage *w = new_loaders(cases[i].cpus, cases[i].at_once, cases[i].waits_percent);
+        judged_set(w, "training.data_s", cases[i].data_s);
+        judged_set(w, "training.total_s", 10);
         if (!isnan(cases[i].workers))
             judged_set(w, "training.workers.count", cases[i].workers);
         if (!isnan(cases[i].trainings))
@@ -171,6 +172,29 @@ static void ranks_share_the_cpus(void **state)
         const struct pt_finding *finding = judged(w, "too_few_workers");
         if (!strstr(finding->remedy, cases[i].advice))
             fail_msg("%s", finding->remedy);
+        judged_free(w);
+    }
+}
+
+/* Four processes that wait side by side wait no shorter for that, each for its own workers; one after another each has
+ * a part of the stage. */
+static void who_only_calls_a_model_has_what_its_own_waits_need(void **state)
+{
+    static const struct {
+        double cpus, at_once, waits_percent, waits_s, lived_s;
+        const char *advice;
+    } cases[] = {{32, 2, 0, 4, 10, "num_workers=5,"},   {96, 8, 0, 8, 10, "num_workers=11,"},
+                 {12, 8, 0, 8, 10, "num_workers=3,"},   {96, 8, 80, 8, 10, "num_workers=10)"},
+                 {96, 8, 80, 1, 10, "num_workers=4)"},  {96, 2, 0, 2, 2.5, "num_workers=11,"},
+                 {96, 2, 80, 2, 2.5, "num_workers=10)"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged_stage *w = new_loaders(cases[i].cpus, cases[i].at_once, cases[i].waits_percent);
+        judged_set(w, "helpers.of_one_process.wait_s", cases[i].waits_s);
+        judged_set(w, "helpers.of_one_process.lived_s", cases[i].lived_s);
+        const struct pt_finding *finding = judged(w, "too_few_workers");
+        if (!strstr(finding->remedy, cases[i].advice))
+            fail_msg("%g, %g: %s", cases[i].waits_s, cases[i].waits_percent, finding->remedy);
         judged_free(w);
     }
 }
@@ -220,6 +244,7 @@ static struct judged_stage *new_workers(double cpus, double busy, double other, 
     struct judged_stage *w = judged_new(10);
     judged_set(w, "cpus.usable", cpus);
     judged_set(w, "helpers.wait_s", 4);
+    judged_set(w, "helpers.of_one_process.wait_s", 4);
     judged_set(w, "helpers.feed.calls", 90);
     judged_set(w, "helpers.workers.at_once", cpus);
     judged_set(w, "helpers.busy_percent", busy);
@@ -449,6 +474,7 @@ int main(void)
         cmocka_unit_test(a_data_loader_is_advised_where_there_is_one),
         cmocka_unit_test(the_number_of_workers_is_that_of_one_loader),
         cmocka_unit_test(ranks_share_the_cpus),
+        cmocka_unit_test(who_only_calls_a_model_has_what_its_own_waits_need),
         cmocka_unit_test(workers_need_a_cpu),
         cmocka_unit_test(inference_is_not_told_that_it_trains),
         cmocka_unit_test(trainers_have_other_names_for_options),

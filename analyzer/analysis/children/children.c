@@ -15,6 +15,7 @@
 #include "facts/path/critical_path.h"
 #include "facts/wait_kind.h"
 #include "util/hash.h"
+#include "longest_wait.h"
 #include "needs.h"
 #include "pools.h"
 #include "same_files.h"
@@ -119,6 +120,7 @@ static void waited_for_worker(struct pt_children *children, const struct pt_even
 {
     struct pt_children_stage *stage = &children->stages[pt_profile_stage_of(children->profile, e->process)];
     pt_children_pools_wait(&children->pools, e);
+    pt_children_longest_wait_add(children, e);
     pt_time_union_add(&stage->wait, e->start_ns, pt_event_end_ns(e));
     pt_time_union_add(&stage->with_forks, e->start_ns, pt_event_end_ns(e));
 }

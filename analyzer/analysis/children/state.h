@@ -25,6 +25,7 @@ struct pt_children_process { /* one process, its main thread */
     pt_i64 first_worker_ns, first_command_ns, last_command_end_ns; /* of children that are no workers */
     pt_u32 n_workers;
     double idle_ns, file_ns, other_ns; /* waits for work or room, files, network and sleep */
+    pt_i64 waited_ns, waited_until_ns; /* of a parent: for its workers, in all, and when last */
     double lock_ns;                    /* for locks that others hold, or for the last thread at a barrier */
     pt_u64 batches_received;           /* messages that its main thread took from workers */
     /* Of a worker, which others it works beside: those that its parent started with it, before it took anything from
@@ -45,7 +46,8 @@ struct pt_child_command {
 
 struct pt_children_stage {
     struct pt_time_union wait, with_forks;
-    struct pt_split_time child; /* waits for commands */
+    const struct pt_process *waits_longest; /* of those whose main threads waited for workers; NULL = none did */
+    struct pt_split_time child;             /* waits for commands */
     pt_u64 batches_received, child_waits;
     pt_u64 batches_of_loader; /* that came from workers, by phases: whichever thread took them */
     pt_i64 concurrent_ns;     /* of child: more than one child ran */

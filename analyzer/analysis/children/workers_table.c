@@ -14,6 +14,7 @@
 #include "model/window.h"
 #include "profile/process_name.h"
 #include "idle_queues.h"
+#include "longest_wait.h"
 #include "pools.h"
 #include "repeated.h"
 #include "same_files.h"
@@ -312,6 +313,7 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
     if (workers->total) {
         const double wait_s = (double)s->wait.total_ns / 1e9;
         pt_metrics_set(metrics, scope, "helpers.wait_s", pt_real(wait_s));
+        pt_children_longest_wait_results(children, stage);
         pt_metrics_set(metrics, scope, "helpers.start_s", pt_real(fmin(starts_ns(children, workers) / 1e9, wait_s)));
         pt_metrics_set(metrics, scope, "helpers.on_path_s", pt_real(workers->on_path_ns / 1e9));
         pt_metrics_set(metrics, scope, "helpers.feed.calls", pt_integer(s->batches_received));

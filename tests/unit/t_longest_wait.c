@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * t_longest_wait.c - of processes that wait side by side, each for its own workers, the one that waits longest: how
+ * long all of them waited together says nothing of one.
+ */
+#include "helper_story.h"
+
+static void worker(const struct story *story, int pid, int parent)
+{
+    fprintf(story->text,
+            "process %d ppid=%d uid=1000 trace_id=0x%x parent_trace_id=0x%x start=0.500000000 end=9.500000000 "
+            "state=exited exit_status=0 heap=off cpu_ns=1000000 max_rss_bytes=1048576 boot=\"b\" host=\"h\" "
+            "stage=\"a\" comm=\"train\" exe=\"/usr/bin/train\" cwd=\"/data\" argc=1 argv=[\"train\"]\n"
+            "thread %d/%d slot=0 life=1 start=0.500000000\n",
+            pid, parent, (unsigned)pid, (unsigned)parent, pid, pid);
+}
+
+/* `n` batches, for each of which it waits `wait_ms` of each second. */
+static void waits(const struct story *story, int pid, int from_s, int n, int wait_ms)
+{
+    for (int s = from_s; s < from_s + n; s++)
+        fprintf(story->text,
+                "%d.%03d000000 +0.000001000 %d/%d io_write fd=8 result=400 path=\"pipe:[%d]\" requested_bytes=400\n"
+                "%d.000000000 +0.%03d001000 %d/%d io_read fd=5 result=400 path=\"pipe:[%d]\" requested_bytes=400\n",
+                s, wait_ms, pid + 1, pid + 1, pid, s, wait_ms, pid, pid, pid);
+}
+
+static void assert_near(const struct story *story, const char *metric, double expected)
+{
+    const double is = story_metric(story, story_stage(story, "a"), metric);
+    if (is < expected - 0.01 || is > expected + 0.01)
+        fail_msg("%s: %g instead of %g", metric, is, expected);
+}
+
+static void the_waits_of_one_process_are_its_own(void **state)
+{
+    struct story story;
+    (void)state;
+    story_begin(&story);
+    story_process(&story, 100, "a");
+    worker(&story, 101, 100);
+    story_process(&story, 400, "a");
+    worker(&story, 401, 400);
+    waits(&story, 100, 1, 8, 500);
+    waits(&story, 400, 1, 4, 800); /* beside the other one's */
+    story_analyze(&story);
+    assert_near(&story, "helpers.wait_s", 4 * 0.8 + 4 * 0.5);
+    assert_near(&story, "helpers.of_one_process.wait_s", 8 * 0.5);
+    assert_near(&story, "helpers.of_one_process.lived_s", 10);
+    story_end(&story);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_waits_of_one_process_are_its_own)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
