@@ -302,8 +302,10 @@ const struct pt_thread *pt_channels_other_thread(const struct pt_channels *chann
             return use->thread;
         found = use->thread;
     }
-    /* The oldest one that is known, though it began later: somebody must have written to a pipe. */
-    return channels->ends.items[channel - 1].may_be_kernels ? NULL : found;
+    /* The oldest one that is known, though it began later: somebody must have written to a pipe, and to an eventfd
+     * perhaps one whose use is no longer kept. */
+    const bool are_all_kept = users->next == users->n;
+    return channels->ends.items[channel - 1].may_be_kernels && are_all_kept ? NULL : found;
 }
 
 void pt_channels_fini(struct pt_channels *channels)
