@@ -241,7 +241,8 @@ static struct span span_of(const struct pt_session *session)
     pt_u64 until_ns;
     if (!start_ns || __builtin_add_overflow(start_ns, (pt_u64)session->duration_ns + clocks_differ_ns, &run.until_ns))
         return (struct span){run.from_ns, UINT64_MAX};
-    for (pt_u32 i = 0; i < session->n_processes; i++) {
+    /* Also by those that had ended before a window: what they built is theirs. */
+    for (pt_u32 i = 0; i < session->n_processes + session->n_before_window; i++) {
         const struct pt_process *process = session->processes[i];
         const pt_i64 began_ns = process->start_ns - process->cut_ns; /* when its clock showed start_realtime_ns */
         const pt_u64 rest_ns = (pt_u64)(session->duration_ns - began_ns) + clocks_differ_ns;

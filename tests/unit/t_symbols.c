@@ -423,8 +423,9 @@ static void test_a_file_that_was_built_after_the_run(void **state)
     /* The clock was set forward before the run built it; a window has cut 90 s of the process's life. */
     struct pt_process process = {.start_ns = 190000000000, .cut_ns = 90000000000}, *processes[] = {&process};
     process.start_realtime_ns = ((pt_u64)time(NULL) - 50) * 1000000000;
-    session.processes = processes;
-    session.n_processes = 1;
+    session.processes = processes, session.n_processes = 1;
+    assert_string_equal(name_of_session(&session, path, address), "inner");
+    session.n_processes = 0, session.n_before_window = 1; /* it had ended before the window */
     assert_string_equal(name_of_session(&session, path, address), "inner");
     session.start_realtime_ns = 0;
     assert_string_equal(name_of_session(&session, path, address), "inner");
