@@ -147,14 +147,14 @@ static const struct pt_connection *connection_at(const struct pt_channels *chann
     return connection && connection->peer == peer ? connection : NULL;
 }
 
-/* Of a connection that the process, or one that it was forked from, has made. */
+/* Of a connection that the process has made, or one of those whose connections it may have. */
 static const struct pt_connection *connection_of(const struct pt_channels *channels, const struct pt_event *event,
                                                  pt_u64 peer)
 {
     const struct pt_process *process = event->process;
     if (!pt_map_find(&channels->by_descriptor, any_to(peer)))
         return NULL;
-    for (int i = 0; process && i < MOST_PARENTS; i++, process = process->parent) {
+    for (int i = 0; process && i < MOST_PARENTS; i++, process = pt_process_may_inherit_from(process)) {
         const struct pt_connection *connection =
             connection_at(channels, key_of(process, pt_descriptor_number(event)), peer);
         if (!connection)

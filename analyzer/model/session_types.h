@@ -223,6 +223,13 @@ static inline const struct pt_process *pt_process_inherits_from(const struct pt_
     return image ? image : process->forked_from;
 }
 
+/* A program that was spawned may have a connection that was not closed, too. */
+static inline const struct pt_process *pt_process_may_inherit_from(const struct pt_process *process)
+{
+    const struct pt_process *from = pt_process_inherits_from(process);
+    return from ? from : process->parent;
+}
+
 /* Why the counters of its heap say nothing; NULL = they do. */
 static inline const char *pt_process_why_no_heap(const struct pt_process *process)
 {

@@ -393,6 +393,22 @@ class Since(LauncherCase):
                     self.assertGreater(max(row["network_s"] for row in rows), 2, rows)
                     self.assertLess(max(row["idle_s"] for row in rows), 0.1, rows)
 
+    def test_of_a_connection_that_a_maker_made_to_a_server_here(self):
+        """It had ended before the window: who has its connection waits for that server, as in the whole run."""
+        server = self.process(9, "serves")
+        now = self.process(17, "asks").replace("start=0.0", "start=1.0")
+        story = '0.100000000 +0.000010000 7/7 net_connect fd=8 result=0 peer="tcp 127.0.0.1:5432" local="tcp 127.0.0.1:42000"\n' + "".join(
+            f'{second}.100000000 +0.900000000 NOW net_receive fd=8 result=99 path="tcp 127.0.0.1:5432" flags=0x0 messages=1\n'
+            f'{second}.990000000 +0.000010000 9/9 net_send fd=4 result=99 path="tcp 127.0.0.1:42000" flags=0x0 messages=1\n' for second in range(1, 9))
+        for state, child, name in (("execed", now.replace("process 17", "process 7#2").replace("17/17", "7#2/7"), "7#2/7"),
+                                   ("exited", now.replace("trace_id=17", "trace_id=17 parent_trace_id=7"), "17/17")):
+            before = self.process(7, "makes").replace("end=10.0", "end=1.0").replace("state=exited", f"state={state}")
+            for options in (), ("--since", "4s"):
+                with self.subTest(state=state, options=options):
+                    self.assemble(before + child + server + story.replace("NOW", name))
+                    (asks,) = (stage for stage in self.report(*options)["stages"] if stage["stage"] == "asks")
+                    self.assertEqual([row["waited_for"] for row in asks.get("waits", [])], ["serves"])
+
     def test_of_a_child_that_executed_its_program_anew(self):
         """With its parent's arguments: it is no copy that works for it, also where the copy that it was has ended before the window."""
         child = self.process(200, "serves").replace("ppid=1 ", "ppid=100 ")

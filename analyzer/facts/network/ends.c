@@ -23,13 +23,6 @@ static void put(struct pt_map *map, pt_u64 key)
         *pt_map_at(map, key) = 1;
 }
 
-/* A program that was spawned may have a connection that was not closed, too. */
-static const struct pt_process *maker_of(const struct pt_process *process)
-{
-    const struct pt_process *maker = pt_process_inherits_from(process);
-    return maker ? maker : process->parent;
-}
-
 void pt_connection_ends_note(struct pt_connection_ends *ends, const struct pt_event *event)
 {
     const bool connects = event->desc->kind == PT_KIND_net_connect;
@@ -64,7 +57,7 @@ static enum pt_connection_end end_by_counts(const struct pt_connection_ends *end
         connects += pt_totals_of(totals, PT_KIND_net_connect)->calls;
         accepts += pt_totals_of(totals, PT_KIND_net_accept)->calls;
         lost |= pt_process_lost_events(process) || process->lacks_earlier;
-        process = maker_of(process);
+        process = pt_process_may_inherit_from(process);
     }
     const bool may_be_client = connects && (lost || ends->connected.n >= MOST_CONNECTIONS);
     const bool may_be_server = accepts && (lost || ends->accepted.n >= MOST_CONNECTIONS);
@@ -82,7 +75,7 @@ enum pt_connection_end pt_connection_end_of(const struct pt_connection_ends *end
         return end_by_counts(ends, process);
     const pt_u64 hash = pt_channel_hash(process, path);
     const struct pt_process *one = process;
-    for (int i = 0; one && i < MOST_PARENTS; i++, one = maker_of(one))
+    for (int i = 0; one && i < MOST_PARENTS; i++, one = pt_process_may_inherit_from(one))
         if (pt_map_find(&ends->connected, key_of(one, hash)))
             return PT_END_CLIENT;
     return pt_map_find(&ends->accepted, hash) ? PT_END_SERVER : end_by_counts(ends, process);
