@@ -45,6 +45,7 @@ struct thread_spans {
     struct {
         PT_VEC(pt_i64);
     } deeper_starts_ns; /* the first MAX_DEEPER of those: ranges that nobody ends are without end */
+    pt_u64 n_counted;   /* of those behind them, as left out where they began */
     pt_u32 holes;       /* in its events, that were passed */
 };
 
@@ -168,18 +169,23 @@ static void begin_range(struct export *export, struct thread_spans *spans, const
         spans->open[spans->depth].number = -1;
     } else if (spans->deeper_starts_ns.n < MAX_DEEPER) {
         pt_vec_push(&spans->deeper_starts_ns, event->start_ns);
-    } else {
-        export->summary->left_out += event->start_ns <= export->window.until_ns;
+    } else if (event->start_ns <= export->window.until_ns) {
+        export->summary->left_out++;
+        spans->n_counted++;
     }
     spans->depth++;
 }
 
-/* It was counted where it began, which is not known: behind the last start that is kept. */
-static void count_no_more(struct export *export, const struct thread_spans *spans, pt_i64 end_ns)
+/* It was counted where it began, which is not known: behind the last start that is kept. Of a made trace it may end
+ * before it begins, and was not: more would be taken off than were counted. */
+static void count_no_more(struct export *export, struct thread_spans *spans, pt_i64 end_ns)
 {
     const pt_i64 longest_ns = end_ns - spans->deeper_starts_ns.items[spans->deeper_starts_ns.n - 1];
     const bool is_wanted = end_ns >= export->window.from_ns && longest_ns >= export->filter->min_duration_ns;
-    export->summary->left_out -= end_ns <= export->window.until_ns && !is_wanted;
+    if (end_ns > export->window.until_ns || is_wanted || !spans->n_counted)
+        return;
+    export->summary->left_out--;
+    spans->n_counted--;
 }
 
 static void end_range(struct export *export, struct thread_spans *spans, pt_i64 end_ns, bool is_guessed)
