@@ -238,19 +238,16 @@ static void read_process(struct search *search, struct pt_process *process, bool
         read_slot(search, process, &process->file->slots.items[s], of_ended);
 }
 
+/* Those behind one that is known are, too: of a long chain of forks each one is looked at once. */
 static void read_makers(struct search *search, const struct pt_session *session)
 {
-    PT_AUTO(pt_freep) bool *is_read = pt_calloc(session->n_before_window + 1, sizeof *is_read);
+    PT_AUTO(pt_freep)
+    bool *is_known = pt_calloc((size_t)session->n_processes + session->n_before_window + 1, sizeof *is_known);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *maker = session->processes[i];
-        while ((maker = pt_process_inherits_from(maker))) {
-            if (!is_left_out(maker))
-                continue;
-            bool *is_known = &is_read[maker->index - session->n_processes];
-            if (*is_known)
-                break;
-            *is_known = true;
-            if (has_connections(maker->totals))
+        while ((maker = pt_process_inherits_from(maker)) && !is_known[maker->index]) {
+            is_known[maker->index] = true;
+            if (is_left_out(maker) && has_connections(maker->totals))
                 read_process(search, session->processes[maker->index], true);
         }
     }
