@@ -96,10 +96,8 @@ static void decode_units(const struct pt_decode_source *source, const struct pt_
             take_clock(&run, batch, pt_scale_time(scale, units[i].body));
             continue;
         }
-        if (!schema->kinds[kind].desc) {
-            batch->unknown++;
+        if (!schema->kinds[kind].desc)
             continue;
-        }
         struct pt_item *item = &batch->items[batch->n++];
         item->duration_ns = 0;
         item->aux = 0;
@@ -147,18 +145,14 @@ static void decode_records(const struct pt_decode_source *source, struct pt_reco
         struct pt_record *r = &records[i];
         const struct pt_kind_map *kind = &schema->kinds[r->tag_kind & 0xff];
         if (__builtin_expect(!kind->identical, 0)) {
-            if (!kind->desc || kind->desc->role == PT_ROLE_UNIT) {
-                batch->unknown++;
+            if (!kind->desc || kind->desc->role == PT_ROLE_UNIT)
                 continue;
-            }
             pt_schema_convert(kind, r);
         }
         struct pt_item *item = &batch->items[batch->n];
         const bool is_span = kind->desc->role == PT_ROLE_SPAN;
-        if (kind->desc->role == PT_ROLE_UNIT) {
-            batch->unknown++;
+        if (kind->desc->role == PT_ROLE_UNIT)
             continue;
-        }
         item->duration_ns = is_span ? pt_round_duration(pt_scale_duration(scale, pt_duration_ticks(r->aux))) : 0;
         if (pt_is_left_out(source, kind->desc->category, item->duration_ns))
             continue;
@@ -193,7 +187,7 @@ static bool is_in_order(const struct pt_batch *batch)
 
 int pt_decode(struct pt_decoder *decoder, const struct pt_decode_source *source, size_t item, struct pt_batch *batch)
 {
-    batch->n = batch->unknown = 0;
+    batch->n = 0;
     const struct pt_slot_blocks *blocks = source->blocks;
     struct pt_block header;
     const pt_u8 *encoded = pt_block_load(decoder->loader, source->file, blocks, item, &header);

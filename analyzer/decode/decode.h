@@ -44,7 +44,6 @@ struct pt_item {
 
 struct pt_batch {
     pt_u32 n;
-    pt_u32 unknown; /* events of kinds that this build does not know */
     struct pt_item items[PT_BLOCK_MAX_EVENTS];
 };
 

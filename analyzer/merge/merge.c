@@ -138,7 +138,6 @@ static void keep_window(struct merge *m, struct reader *r)
     r->is_window = true;
     r->batch = pt_malloc(offsetof(struct pt_batch, items) + n * sizeof whole->items[0]);
     r->batch->n = n;
-    r->batch->unknown = whole->unknown;
     if (n)
         memcpy(r->batch->items, whole->items + r->skip, n * sizeof whole->items[0]);
     pt_decode_pool_give_back(m->pool, whole);
@@ -173,8 +172,6 @@ static void load(struct merge *m, struct reader *r)
     r->thread = m->owner.thread(r->in->process, r->in->slot, life);
     if (result < 0)
         m->owner.damaged(r->in->process, ref);
-    if (r->batch->unknown && !r->skip)
-        m->owner.unknown(r->in->process, r->batch->unknown);
     if (m->n_whole >= MAX_WHOLE)
         keep_window(m, r);
     else

@@ -22,9 +22,8 @@ struct pt_merge_source {
 /* What the merge asks its owner for. */
 struct pt_merge_owner {
     struct pt_thread *(*thread)(struct pt_process *process, pt_u32 slot, pt_u32 life);
-    /* A block turned out to be damaged; events of unknown kinds were skipped. */
+    /* A block turned out to be damaged. */
     void (*damaged)(struct pt_process *process, const struct pt_block_ref *ref);
-    void (*unknown)(struct pt_process *process, pt_u32 events);
     /* The thread of this tid that lived then; NULL = none is known. */
     struct pt_thread *(*caller)(struct pt_process *process, pt_u32 tid, pt_i64 at_ns);
 };

@@ -52,7 +52,6 @@ struct pt_process_data {
     pt_u32 n_slot_heaps;
     struct pt_map damaged_blocks; /* offsets of blocks that are counted as damaged */
     pt_u32 last_found;            /* index of the thread that was last asked for by its tid */
-    pt_u64 unknown_events;        /* of kinds this build does not know, found while decoding */
 };
 
 struct pt_session_data {

@@ -42,11 +42,6 @@ static void damaged(struct pt_process *process, const struct pt_block_ref *ref)
     count_damage(&process->session->quality, ref, may_go_on(process));
 }
 
-static void unknown(struct pt_process *process, pt_u32 events)
-{
-    pt_process_data_of(process)->unknown_events += events;
-}
-
 struct sources {
     PT_VEC(struct pt_merge_source);
 };
@@ -163,7 +158,7 @@ struct pt_feed *pt_session_feed(struct pt_session *session, const struct pt_filt
 {
     const struct pt_filter narrowed = within_window(session, filter);
     filter = session->window_from_ns > 0 ? &narrowed : filter;
-    static const struct pt_merge_owner owner = {pt_process_thread, damaged, unknown, pt_process_thread_by_tid};
+    static const struct pt_merge_owner owner = {pt_process_thread, damaged, pt_process_thread_by_tid};
     struct sources sources = {0};
     (void)err;
     /* A hundred thousand launchers are read one by one. */

@@ -92,7 +92,7 @@ class Variables(AnnotationCase):
         outcome = self.run_program(["/bin/sh", "-c", f"{program}; :"], NVTX_INJECTION64_PATH=foreign)
         self.assertEqual(outcome.code, 0)
         self.assertEqual([line for line in outcome.out.splitlines() if line.startswith(("LD_PRELOAD", "PROFTRACE_", *VARIABLES))],
-                         [f"NVTX_INJECTION64_PATH={foreign}"])
+                         [f"NVTX_INJECTION64_PATH={foreign}", f"PROFTRACE_DIR={outcome.folder}/trace"])
 
 
 @unittest.skipUnless(os.path.exists(f"{DOUBLES}/workload_13"), "the doubles are not built")

@@ -235,6 +235,8 @@ while True: time.sleep(0.05) if os.waitpid(-1, os.WNOHANG)[0] == 0 else os._exit
         for n in range(1, 53):
             process.send_signal(signal.SIGQUIT)
             self.wait_for(lambda: os.path.exists(stacks) and self.stacks(self.path("run")).count("SIGQUIT asked where it is\n") >= n)
+        process.terminate()  # or it goes on for hours
+        process.communicate(timeout=60)
 
     def test_an_old_look_says_nothing_of_a_later_end(self):
         """It paused, was looked at, went on, and ended by a SIGQUIT of its own: not where it had paused."""

@@ -632,7 +632,7 @@ class Known(unittest.TestCase):
             script = f"import os; p, e = {str(program)!r}, dict(os.environ); {start}"
             ran = subprocess.run(["/usr/bin/python3", "-c", script], env=environment, capture_output=True, text=True, check=False)
             self.assertEqual((ran.returncode, ran.stderr), (0, ""), name)
-            self.assertEqual(sorted(ran.stdout.split()), ["KEPT=1", f"LD_PRELOAD={other}"], name)
+            self.assertEqual(sorted(ran.stdout.split()), ["KEPT=1", f"LD_PRELOAD={other}", f"PROFTRACE_DIR={environment['PROFTRACE_DIR']}"], name)
             info = subprocess.run([BUILD / "proftrace", "info", self.folder / "runs/latest"], capture_output=True, text=True, check=True)
             self.assertRegex(" ".join(info.stdout.split()), r"/program: built with a sanitizer that must be the first library", name)
 
