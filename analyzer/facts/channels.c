@@ -19,7 +19,7 @@
 #include "util/mem.h"
 #include "wait_kind.h"
 
-enum { MOST_CHANNELS = 65536, MOST_CROWDED = 4096, MOST_USERS = 16, MOST_PARENTS = 4 };
+enum { MOST_CHANNELS = 65536, MOST_CROWDED = 4096, MOST_USERS = 16 };
 
 static bool is_loopback(const char *address)
 {
@@ -154,7 +154,8 @@ static const struct pt_connection *connection_of(const struct pt_channels *chann
     const struct pt_process *process = event->process;
     if (!pt_map_find(&channels->by_descriptor, any_to(peer)))
         return NULL;
-    for (int i = 0; process && i < MOST_PARENTS; i++, process = pt_process_may_inherit_from(process)) {
+    struct pt_maker_steps steps = {0};
+    for (; process; process = pt_process_next_maker(process, &steps)) {
         const struct pt_connection *connection =
             connection_at(channels, key_of(process, pt_descriptor_number(event)), peer);
         if (!connection)

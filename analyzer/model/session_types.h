@@ -6,6 +6,7 @@
 #define PT_MODEL_SESSION_TYPES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "proftrace/format.h"
 #include "proftrace/events.h"
@@ -228,6 +229,22 @@ static inline const struct pt_process *pt_process_may_inherit_from(const struct 
 {
     const struct pt_process *from = pt_process_inherits_from(process);
     return from ? from : process->parent;
+}
+
+struct pt_maker_steps {
+    int n, n_to_others;
+};
+
+/* One step further; NULL = none, or too far away. A program that the same process executed before is no other process:
+ * behind those of `sh -c 'exec env X=1 python app.py'` nobody was found who had connected. */
+static inline const struct pt_process *pt_process_next_maker(const struct pt_process *process,
+                                                             struct pt_maker_steps *steps)
+{
+    enum { MOST_STEPS = 64, MOST_TO_OTHERS = 3 };
+    const struct pt_process *maker = pt_process_may_inherit_from(process);
+    steps->n++;
+    steps->n_to_others += maker != process->previous_image && maker != process->left_image;
+    return steps->n <= MOST_STEPS && steps->n_to_others <= MOST_TO_OTHERS ? maker : NULL;
 }
 
 /* Why the counters of its heap say nothing; NULL = they do. */

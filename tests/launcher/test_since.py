@@ -409,6 +409,28 @@ class Since(LauncherCase):
                     (asks,) = (stage for stage in self.report(*options)["stages"] if stage["stage"] == "asks")
                     self.assertEqual([row["waited_for"] for row in asks.get("waits", [])], ["serves"])
 
+    def test_of_a_connection_that_was_handed_on_by_programs_that_executed_others(self):
+        """As by `sh -c 'exec env X=1 python app.py'`: each of these programs was taken for one more process on the way to the one that connected."""
+        images = [self.process(17, name).replace("ppid=1 ", "ppid=7 ").replace("trace_id=17", f"trace_id={20 + i}").replace("start=0.0", f"start=0.{1 + i}")
+                  .replace("end=10.0", f"end={10 if last else 0}.{0 if last else 2 + i}").replace("state=exited", "state=exited" if last else "state=execed")
+                  .replace("process 17", f"process 17#{1 + i}").replace("17/17", f"17#{1 + i}/17").replace("#1", "")
+                  for i, (name, last) in enumerate((("sh", False), ("env", False), ("app", True)))]
+        worker = self.process(27, "asks").replace("ppid=1 ", "ppid=17 ").replace("trace_id=27", "trace_id=27 parent_trace_id=22").replace("start=0.0", "start=0.5")
+        processes = self.process(7, "makes") + "".join(images) + worker + self.process(9, "serves")
+        connects = '0.050000000 +0.000010000 7/7 net_connect fd=8 result=0 peer="tcp {0}.1:5432" local="tcp {0}.1:42000"\n'
+        here = connects.format("127.0.0") + "".join(
+            f'{second}.100000000 +0.900000000 27/27 net_receive fd=8 result=99 path="tcp 127.0.0.1:5432" flags=0x0 messages=1\n'
+            f'{second}.990000000 +0.000010000 9/9 net_send fd=4 result=99 path="tcp 127.0.0.1:42000" flags=0x0 messages=1\n' for second in range(1, 9))
+        elsewhere = connects.format("10.0.0") + "".join(
+            f'{second}.100000000 +0.900000000 27/27 wait_poll fd=3 result=1 path="anon_inode:[eventpoll]" timeout_ms=-1 fds=1\n'
+            f'{second + 1}.001000000 +0.000010000 27/27 net_receive fd=8 result=99 path="tcp 10.0.0.1:5432" flags=0x0 messages=1\n' for second in range(1, 9))
+        for options in (), ("--since", "4s"):
+            for story, is_here in (here, True), (elsewhere, False):
+                self.assemble(processes + story)
+                (asks,) = (stage for stage in self.report(*options)["stages"] if stage["stage"] == "asks")
+                self.assertEqual([row["waited_for"] for row in asks.get("waits", [])], ["serves"] if is_here else [], options)
+                self.assertGreater(asks["time"]["network_s"], 2, (options, asks["time"]))
+
     def test_of_a_child_that_executed_its_program_anew(self):
         """With its parent's arguments: it is no copy that works for it, also where the copy that it was has ended before the window."""
         child = self.process(200, "serves").replace("ppid=1 ", "ppid=100 ")

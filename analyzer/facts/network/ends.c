@@ -10,7 +10,7 @@
 #include "proftrace/payloads.h"
 #include "facts/channels.h"
 
-enum { MOST_CONNECTIONS = 65536, MOST_PARENTS = 4 };
+enum { MOST_CONNECTIONS = 65536 };
 
 static pt_u64 key_of(const struct pt_process *process, pt_u64 peer)
 {
@@ -52,12 +52,12 @@ static enum pt_connection_end end_by_counts(const struct pt_connection_ends *end
 {
     pt_u64 connects = 0, accepts = 0;
     bool lost = false;
-    for (int i = 0; process && i < MOST_PARENTS; i++) {
+    struct pt_maker_steps steps = {0};
+    for (; process; process = pt_process_next_maker(process, &steps)) {
         const struct pt_totals_by_kind *totals = process->life_totals ? process->life_totals : process->totals;
         connects += pt_totals_of(totals, PT_KIND_net_connect)->calls;
         accepts += pt_totals_of(totals, PT_KIND_net_accept)->calls;
         lost |= pt_process_lost_events(process) || process->lacks_earlier;
-        process = pt_process_may_inherit_from(process);
     }
     const bool may_be_client = connects && (lost || ends->connected.n >= MOST_CONNECTIONS);
     const bool may_be_server = accepts && (lost || ends->accepted.n >= MOST_CONNECTIONS);
@@ -74,8 +74,8 @@ enum pt_connection_end pt_connection_end_of(const struct pt_connection_ends *end
     if (!ends->connected.n && !ends->accepted.n)
         return end_by_counts(ends, process);
     const pt_u64 hash = pt_channel_hash(process, path);
-    const struct pt_process *one = process;
-    for (int i = 0; one && i < MOST_PARENTS; i++, one = pt_process_may_inherit_from(one))
+    struct pt_maker_steps steps = {0};
+    for (const struct pt_process *one = process; one; one = pt_process_next_maker(one, &steps))
         if (pt_map_find(&ends->connected, key_of(one, hash)))
             return PT_END_CLIENT;
     return pt_map_find(&ends->accepted, hash) ? PT_END_SERVER : end_by_counts(ends, process);
