@@ -50,8 +50,47 @@ static void the_waits_of_one_process_are_its_own(void **state)
     story_end(&story);
 }
 
+/* As four processes that call a model, one for each GPU, and the program that started them and joins them; it may ask
+ * each for what came of it. */
+static void who_starts_processes_that_load_is_none(void **state)
+{
+    (void)state;
+    for (int asks = 0; asks < 2; asks++) {
+        struct story story;
+        story_begin(&story);
+        story_process(&story, 50, "a");
+        worker(&story, 100, 50);
+        worker(&story, 400, 50);
+        worker(&story, 101, 100);
+        worker(&story, 102, 100);
+        worker(&story, 401, 400);
+        worker(&story, 402, 400);
+        waits(&story, 100, 1, 8, 500);
+        waits(&story, 400, 1, 4, 800);
+        if (asks)
+            fprintf(story.text, "9.100000000 +0.000001000 100/100 io_write fd=9 result=4 path=\"pipe:[9]\" "
+                                "requested_bytes=4\n"
+                                "0.600000000 +8.501000000 50/50 io_read fd=9 result=4 path=\"pipe:[9]\" "
+                                "requested_bytes=4\n");
+        fprintf(story.text,
+                "%s 50/50 wait_child id_type=-1 result=100 asked_pid=100 status=0x0 options=0x0\n"
+                "9.500000000 +0.010000000 50/50 wait_child id_type=-1 result=400 asked_pid=400 status=0x0 "
+                "options=0x0\n",
+                asks ? "9.200000000 +0.300000000" : "0.600000000 +8.900000000");
+        story_analyze(&story);
+        assert_near(&story, "helpers.of_one_process.wait_s", 8 * 0.5);
+        assert_near(&story, "helpers.of_one_process.lived_s", 9);
+        assert_near(&story, "helpers.workers.count", 6);
+        assert_near(&story, "helpers.workers.at_once", 4);
+        assert_near(&story, "helpers.workers.of_one_process", 2);
+        assert_near(&story, "helpers.kept_percent", 100);
+        story_end(&story);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_waits_of_one_process_are_its_own)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_waits_of_one_process_are_its_own),
+                                       cmocka_unit_test(who_starts_processes_that_load_is_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -459,6 +459,7 @@ static void finish(void *state, struct pt_profile *profile)
 {
     struct pt_children *children = state;
     add_batches(children, profile);
+    pt_children_find_loaders(children);
     for (pt_u32 i = 0; i < profile->session->n_processes; i++) {
         const struct pt_process *process = profile->session->processes[i];
         add_fork(children, &children->stages[pt_profile_stage_of(profile, process)], process);

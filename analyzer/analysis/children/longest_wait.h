@@ -9,6 +9,8 @@
 
 /* The current event is a wait of a main thread for workers of its process. */
 void pt_children_longest_wait_add(struct pt_children *children, const struct pt_event *event);
+/* After the last event: which processes load with their workers. */
+void pt_children_find_loaders(struct pt_children *children);
 /* The metrics of a stage that has workers, after the last event. */
 void pt_children_longest_wait_results(const struct pt_children *children, pt_u32 stage);
 

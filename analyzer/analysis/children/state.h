@@ -36,6 +36,8 @@ struct pt_children_process { /* one process, its main thread */
     pt_u32 n_batches_of_starts;
     pt_u32 n_apart;    /* forks after it had received something */
     bool has_received; /* from a worker, since it started the last one */
+    bool has_taken;    /* from a worker, at any time; once all is known */
+    bool loads;        /* likewise: from one that takes nothing from workers of its own */
 };
 
 struct pt_child_command {
@@ -46,8 +48,7 @@ struct pt_child_command {
 
 struct pt_children_stage {
     struct pt_time_union wait, with_forks;
-    const struct pt_process *waits_longest; /* of those whose main threads waited for workers; NULL = none did */
-    struct pt_split_time child;             /* waits for commands */
+    struct pt_split_time child; /* waits for commands */
     pt_u64 batches_received, child_waits;
     pt_u64 batches_of_loader; /* that came from workers, by phases: whichever thread took them */
     pt_i64 concurrent_ns;     /* of child: more than one child ran */

@@ -24,7 +24,8 @@ enum { MAX_ROWS = 50, MAX_COMPARED = 1000 };
 struct workers {
     const struct pt_process *items[MAX_COMPARED];
     const struct pt_process *makers[MAX_COMPARED]; /* of items: to find one reads the arguments of a process */
-    pt_u32 n, total;
+    bool feed[MAX_COMPARED];                       /* items: a process that loads; all, where none does */
+    pt_u32 n, n_feeding, total;
     double all_busy_ns, all_cpu_ns, on_path_ns;
     /* Without those that wait for work beside another loader's. */
     double life_ns, busy_ns, file_ns, other_ns;
@@ -111,8 +112,13 @@ static void gather(const struct pt_children *children, pt_u32 stage, struct work
     for (pt_u32 i = 0; i < session->n_processes && sum->n < MAX_COMPARED; i++)
         if (is_worker_of(children, stage, session->processes[i]))
             sum->items[sum->n++] = session->processes[i];
-    for (pt_u32 i = 0; i < sum->n; i++)
+    for (pt_u32 i = 0; i < sum->n; i++) {
         sum->makers[i] = pt_maker_of(sum->items[i]);
+        sum->feed[i] = sum->makers[i] && children->processes[sum->makers[i]->index].loads;
+        sum->n_feeding += sum->feed[i];
+    }
+    for (pt_u32 i = 0; i < sum->n && !sum->n_feeding; i++)
+        sum->feed[i] = true;
     find_idle(children, stage, sum, are_idle);
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
@@ -174,7 +180,7 @@ static double starts_ns(const struct pt_children *children, const struct workers
     return sum;
 }
 
-/* The most that lived at once, in all or of one process: some worker was the last of them to start. */
+/* The most of those that feed that lived at once, in all or of one process: some was the last of them to start. */
 static pt_u32 most_at_once(const struct workers *workers, bool of_one)
 {
     pt_u32 most = 0;
@@ -182,7 +188,7 @@ static pt_u32 most_at_once(const struct workers *workers, bool of_one)
         pt_u32 n = 0;
         const pt_i64 at_ns = workers->items[i]->start_ns;
         for (pt_u32 j = 0; j < workers->n; j++)
-            n += workers->items[j]->start_ns <= at_ns && workers->items[j]->end_ns > at_ns &&
+            n += workers->items[j]->start_ns <= at_ns && workers->items[j]->end_ns > at_ns && workers->feed[j] &&
                  (!of_one || workers->makers[j] == workers->makers[i]);
         most = n > most ? n : most;
     }
@@ -325,7 +331,8 @@ static void set_workers(const struct pt_children *children, pt_u32 stage)
         const pt_u32 at_once = most_at_once(workers, false);
         pt_metrics_set(metrics, scope, "helpers.workers.at_once", pt_integer(at_once));
         pt_metrics_set(metrics, scope, "helpers.workers.of_one_process", pt_integer(most_at_once(workers, true)));
-        pt_metrics_set(metrics, scope, "helpers.kept_percent", pt_real(workers->total <= at_once ? 100 : 0));
+        const bool kept = (workers->n_feeding ? workers->n_feeding : workers->total) <= at_once;
+        pt_metrics_set(metrics, scope, "helpers.kept_percent", pt_real(kept ? 100 : 0));
         pt_metrics_set(metrics, scope, "helpers.busy_percent", percent(workers->busy_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.file_percent", percent(workers->file_ns, workers->life_ns));
         pt_metrics_set(metrics, scope, "helpers.other_percent", percent(workers->other_ns, workers->life_ns));
