@@ -89,6 +89,26 @@ class RightsFaults(FaultCase):
         self.assertEqual([program["path"] for program in untraced], ["/bin/echo"])
         self.assertIn("another user", untraced[0]["reason"])
 
+    def test_t54_what_a_program_of_another_user_starts(self):
+        """It recorded nothing and took us away from no program: one with AddressSanitizer ended."""
+        self.need("setpriv")
+
+        def setup(work):
+            os.chmod(self.scratch, 0o711)
+            os.chmod(work, 0o711)
+            with open(f"{work}/hello.c", "w", encoding="ascii") as file:
+                file.write("#include <stdio.h>\nint main(void) { return puts(\"hello\") < 0; }\n")
+            made = subprocess.run(["gcc", "-fsanitize=address", "-o", f"{work}/hello", f"{work}/hello.c"], capture_output=True, check=False)
+            if made.returncode:
+                self.skipTest("gcc has no AddressSanitizer here")
+
+        for root in ("proftrace.data", f"{self.scratch}/absolute"):
+            with self.subTest(root=root):
+                environment = self.preload_environment(clean_environment(), "sampled") | {"PROFTRACE_DIR": root}
+                self.fresh_work(setup)
+                done = run_command(["setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", "./hello; echo $?"], self.work, environment)
+                self.assertEqual((done.status, done.out, done.err), (0, b"hello\n0\n", b""))
+
     def test_t54_a_program_that_gains_rights_only_now(self):
         """What was found of it as root does not hold for who is root no more."""
         def setup(work):

@@ -57,7 +57,7 @@ static struct pt_environment environment_for(const struct pt_target *target, cha
     const int needs_clean = pt_target_needs_clean_environment(target);
     const enum pt_loading loading = needs_clean || !pt_may_call() ? PT_LOADING_US : pt_environment_loading(envp);
     pt_target_report(target, loading);
-    if (needs_clean || loading == PT_LOADING_MISSING)
+    if (needs_clean || loading == PT_LOADING_MISSING || loading == PT_LOADING_OFF)
         return pt_environment_without_us(envp);
     if (loading == PT_LOADING_BY_PATH)
         return pt_environment_by_path(envp);
