@@ -131,7 +131,8 @@ static int find_value(char *const *vector, const char *name, long name_bytes, co
             break;
         if (pt_readable_length(&of_text, vector[i], name_bytes) < name_bytes || !pt_text_starts(vector[i], name))
             continue;
-        if (pt_readable_length(&of_text, vector[i], MOST_STRING_BYTES) < 0)
+        const long length = pt_readable_length(&of_text, vector[i], MOST_STRING_BYTES);
+        if (length < 0 || length == MOST_STRING_BYTES) /* no end: behind it there may be no page */
             return -1;
         *ret = vector[i] + name_bytes;
         break;

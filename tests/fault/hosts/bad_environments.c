@@ -2,7 +2,7 @@
  *
  * T34: environments that cannot be read, for programs (the arguments) that need one without the library: exec and
  * posix_spawn answer EFAULT, whichever part it is that cannot be read. With NULL and with a good one the program is
- * asked for as always.
+ * asked for as always. A string that is longer than the kernel takes is E2BIG, for a program that runs with us, too.
  */
 #include "host.h"
 
@@ -24,9 +24,22 @@ static int spawn_error(const char *program, char *const *environment)
     return posix_spawn(&pid, program, NULL, NULL, arguments, environment);
 }
 
+/* Behind what is too long there is no page. */
+static void ask_for_too_long(void)
+{
+    enum { PAGE = 4096, BYTES = 33 * PAGE };
+    char *text = mmap(NULL, BYTES + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    MUST(munmap(text + BYTES, PAGE) == 0);
+    memset(text, 'x', BYTES);
+    char *const environment[] = {memcpy(text, "LD_PRELOAD=", 11), NULL};
+    MUST(exec_error("/bin/true", environment) == E2BIG);
+    MUST(spawn_error("/bin/true", environment) == E2BIG);
+}
+
 int main(int argc, char **argv)
 {
     enum { PAGE = 4096 };
+    ask_for_too_long();
     char *pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     MUST(munmap(pages + PAGE, PAGE) == 0 && munmap(pages + 3 * PAGE, PAGE) == 0);
     char **endless_vector = (char **)(pages + 3 * PAGE) - 2; /* behind it, no page */
