@@ -109,6 +109,25 @@ class RightsFaults(FaultCase):
                 done = run_command(["setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", "./hello; echo $?"], self.work, environment)
                 self.assertEqual((done.status, done.out, done.err), (0, b"hello\n0\n", b""))
 
+    def test_t54_bare_name_without_the_path_that_found_it(self):
+        """A server that becomes another user starts a program that has a run of its own: the loader printed an error into it."""
+        def setup(work):
+            os.chmod(self.scratch, 0o711)
+            os.chmod(work, 0o711)
+            shutil.copy(SETTINGS.lib, f"{work}/libproftrace.so")
+            os.chmod(f"{work}/libproftrace.so", 0o755)
+            os.mkdir(f"{work}/theirs", 0o700)
+            os.chown(f"{work}/theirs", 65534, 65534)
+
+        environment = self.preload_environment(clean_environment(), "sampled", preload="libproftrace.so") | {"LD_LIBRARY_PATH": self.work}
+        self.fresh_work(setup)
+        script = ("import os\nos.setgid(65534); os.setuid(65534); del os.environ['LD_LIBRARY_PATH']\n"
+                  f"os.environ['PROFTRACE_DIR'] = '{self.work}/theirs'\n"
+                  "os.waitpid(os.posix_spawn('/bin/echo', ['echo', 'hello'], os.environ), 0)\n")
+        done = run_command(["/usr/bin/python3", "-c", script], self.work, environment)
+        self.assertEqual((done.status, done.out, done.err), (0, b"hello\n", b""))
+        self.assertIn("latest", os.listdir(f"{self.work}/theirs"))
+
     def test_t54_a_program_that_gains_rights_only_now(self):
         """What was found of it as root does not hold for who is root no more."""
         def setup(work):

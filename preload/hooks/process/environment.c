@@ -158,19 +158,24 @@ static int makes_own_run(char *const *vector)
 
 enum pt_loading pt_environment_loading(char *const *vector)
 {
-    const char *items, *searched;
+    const char *items;
     if (find_value(vector, PRELOAD, sizeof PRELOAD - 1, &items) < 0)
         return PT_LOADING_US;
     const enum pt_loading loading = items ? loading_of_items(items) : PT_LOADING_NOTHING;
     if (loading != PT_LOADING_US)
         return loading;
     const enum run run = run_there();
-    if (run != WRITABLE)
-        return run == OF_ANOTHER_USER && !makes_own_run(vector) ? PT_LOADING_OFF : PT_LOADING_LOCKED_OUT;
-    if (pt_own_folder_is_searched && has_bare_item(items) &&
-        find_value(vector, SEARCHED, sizeof SEARCHED - 1, &searched) == 0 && !pt_own_folder_is_in(searched))
-        return PT_LOADING_BY_PATH;
-    return PT_LOADING_US;
+    if (run == WRITABLE)
+        return PT_LOADING_US;
+    return run == OF_ANOTHER_USER && !makes_own_run(vector) ? PT_LOADING_OFF : PT_LOADING_LOCKED_OUT;
+}
+
+int pt_environment_needs_path(char *const *vector)
+{
+    const char *items, *searched;
+    return pt_own_folder_is_searched && find_value(vector, PRELOAD, sizeof PRELOAD - 1, &items) == 0 && items &&
+           has_bare_item(items) && find_value(vector, SEARCHED, sizeof SEARCHED - 1, &searched) == 0 &&
+           !pt_own_folder_is_in(searched);
 }
 
 /* ---- an environment without us, or with our path ---- */

@@ -17,7 +17,6 @@ struct pt_environment {
 enum pt_loading {
     PT_LOADING_NOTHING,    /* it does not name us */
     PT_LOADING_US,         /* or the environment cannot be read, and the kernel will refuse it */
-    PT_LOADING_BY_PATH,    /* it names us, but only by our file's path will the loader find us there */
     PT_LOADING_LOCKED_OUT, /* it names us, but it cannot write into the run directory */
     PT_LOADING_OFF,        /* likewise, and it makes no run of its own: it would record nothing, and start programs that
                               break with us in them */
@@ -25,6 +24,8 @@ enum pt_loading {
 };
 
 enum pt_loading pt_environment_loading(char *const *vector) __attribute__((visibility("hidden")));
+/* It names us, but only by our file's path will the loader find us there. */
+int pt_environment_needs_path(char *const *vector) __attribute__((visibility("hidden")));
 /* `vector` without our library in LD_PRELOAD and the variables that we set; `vector` itself when there is no memory,
  * or where it cannot be read. */
 struct pt_environment pt_environment_without_us(char *const *vector) __attribute__((visibility("hidden")));

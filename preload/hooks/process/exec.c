@@ -55,11 +55,12 @@ struct attempt {
 static struct pt_environment environment_for(const struct pt_target *target, char *const *envp)
 {
     const int needs_clean = pt_target_needs_clean_environment(target);
-    const enum pt_loading loading = needs_clean || !pt_may_call() ? PT_LOADING_US : pt_environment_loading(envp);
+    const int is_asked = !needs_clean && pt_may_call();
+    const enum pt_loading loading = is_asked ? pt_environment_loading(envp) : PT_LOADING_US;
     pt_target_report(target, loading);
     if (needs_clean || loading == PT_LOADING_MISSING || loading == PT_LOADING_OFF)
         return pt_environment_without_us(envp);
-    if (loading == PT_LOADING_BY_PATH)
+    if (is_asked && pt_environment_needs_path(envp))
         return pt_environment_by_path(envp);
     return (struct pt_environment){envp, 0};
 }
