@@ -139,6 +139,8 @@ static void find_hidden_heap(struct pt_process *p, pt_u32 options)
     p->is_heap_hidden = (options & PT_OPTION_HEAP_HIDDEN) && !p->heap->allocs && !p->heap->frees;
     if (p->is_heap_hidden)
         p->heap_unknown = "another allocator came before the library, which saw no call of malloc";
+    if (options & PT_OPTION_HEAP_TOO_LATE)
+        p->heap_unknown = "the library was loaded into it late, and sees no call of malloc";
 }
 
 void pt_process_fill(struct pt_process_data *data)

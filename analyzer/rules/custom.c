@@ -251,6 +251,8 @@ static const char *allocator_of_unseen(const struct pt_process *process)
 /* A small program may well do without malloc; one with this much memory must have allocated it. */
 static bool is_heap_unseen(const struct pt_process *process)
 {
+    if (process->heap_unknown && !process->is_heap_hidden)
+        return false; /* it was loaded late: the heap has that reason */
     const bool no_heap = process->heap_mode != PT_HEAP_OFF && !process->heap->allocs && !process->heap->frees;
     return (double)process->max_rss_bytes > 64 * MIB && (no_heap || allocator_of_unseen(process));
 }

@@ -138,6 +138,9 @@ static int bring_up(int argc, char **argv, char **environment)
     pt_sandbox_remember();
     look_at_machine();
     pt_switches.stacks = pt_options.stacks;
+    pt_switches.malloc = arrival == PT_ARRIVAL_INJECTED   ? PT_MALLOC_TOO_LATE
+                         : pt_next_is_before_us("malloc") ? PT_MALLOC_OF_ANOTHER
+                                                          : PT_MALLOC_HOOKED;
     pt_modules_init();
     const int session = pt_session_open(command_name(argc, argv));
     if (session < 0)

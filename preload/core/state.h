@@ -18,6 +18,14 @@ enum pt_tsc {
     PT_TSC_NOT_FOR_ALL, /* the counter, but a thread may be sealed: for it, reading is the end */
 };
 
+/* Whose malloc the program calls. Found once, in the constructor: later another thread may be closing an object while
+ * the list of objects is read. */
+enum pt_malloc {
+    PT_MALLOC_HOOKED,
+    PT_MALLOC_OF_ANOTHER, /* another object's comes before ours, and may not pass calls on */
+    PT_MALLOC_TOO_LATE,   /* we were loaded when the program had its malloc already */
+};
+
 /* Read-mostly switches, one cache line. All zero until the constructor has finished, so that an early hook records
  * nothing. */
 struct pt_switches {
@@ -34,6 +42,7 @@ struct pt_switches {
     pt_u8 waits;       /* for descriptors, time, signals, children */
     pt_u8 net;
     pt_u8 cuda;   /* calls of CUDA and what GPUs do */
+    pt_u8 malloc; /* enum pt_malloc */
     pt_u8 starts; /* look after programs that are started: also where nothing is recorded (any more) */
 };
 extern struct pt_switches pt_switches __attribute__((visibility("hidden")));

@@ -13,7 +13,6 @@
 #include <stddef.h>
 
 #include "core/options.h"
-#include "core/real/next.h"
 #include "core/text.h"
 #include "hooks/heap/heap_sample.h"
 #include "proftrace/format.h"
@@ -128,7 +127,7 @@ void pt_python_memory_start(void)
     if (!pt_options.python_memory || !pt_switches.heap || !pt_python_api._PyMem_GetCurrentAllocatorName ||
         !pt_python_api.PyMem_GetAllocator || !pt_python_api.PyMem_SetAllocator)
         return;
-    if (!frees_so_far() && pt_next_is_before_us("malloc"))
+    if (!frees_so_far() && pt_switches.malloc != PT_MALLOC_HOOKED)
         return; /* whose block we would take off the counters, in which it is not, and never see it freed */
     if (!is_usual())
         return; /* ours, when the interpreter starts again */

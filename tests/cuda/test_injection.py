@@ -3,6 +3,7 @@
 """The variables by which CUDA, NVTX and ITT find the library: set once, to the real path, taken from nobody, and left out of
 programs that run without us."""
 import ast
+import json
 import os
 import shutil
 import subprocess
@@ -134,6 +135,11 @@ class Driver(AnnotationCase):
         info = subprocess.run([f"{BUILD}/proftrace", "info", f"{outcome.folder}/trace/latest"], capture_output=True, text=True,
                               check=True).stdout
         self.assertIn("started without the library", info)
+        report = subprocess.run([f"{BUILD}/proftrace", "report", f"{outcome.folder}/trace/latest", "--format", "json"], capture_output=True,
+                                text=True, check=True).stdout
+        heap = json.loads(report)["stages"][0]["heap"]
+        self.assertIsNone(heap["allocs"])
+        self.assertIn("loaded into it late", heap["allocs_reason"])
 
     def test_disabled_library_that_is_injected(self):
         for environment in ({"PROFTRACE_DISABLE": "1"}, {"PROFTRACE_DISABLE": "1", "LD_PRELOAD": None}):

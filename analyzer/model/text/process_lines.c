@@ -113,6 +113,7 @@ static pt_u32 options_of(const struct pt_keys *keys)
     for (int layer = 0; layer < PT_LAYER__COUNT; layer++)
         on |= choice(keys, pt_layer_name(layer), &off, 1, 1) == 0 ? 0 : pt_layer_option(layer);
     on |= choice(keys, "heap_hidden", &yes, 1, 1) == 0 ? PT_OPTION_HEAP_HIDDEN : 0;
+    on |= choice(keys, "heap_too_late", &yes, 1, 1) == 0 ? PT_OPTION_HEAP_TOO_LATE : 0;
     return on;
 }
 

@@ -19,7 +19,6 @@
 #include "core/kill_point.h"
 #include "core/options.h"
 #include "core/rank.h"
-#include "core/real/next.h"
 #include "core/session.h"
 #include "core/session_page.h"
 #include "core/start_memory.h"
@@ -303,7 +302,8 @@ static void write_header(struct pt_file_header *header, pt_u64 trace_id)
         (pt_options.stacks ? PT_OPTION_STACKS : 0) | PT_OPTION_LAYERS | (pt_options.locks ? PT_OPTION_LOCKS : 0) |
         (pt_options.waits ? PT_OPTION_WAITS : 0) | (pt_options.net ? PT_OPTION_NET : 0) |
         (pt_session_clock_was_set(header->realtime_ns, header->clock_first.monotonic_ns) ? PT_OPTION_CLOCK_SET : 0) |
-        (pt_next_is_before_us("malloc") ? PT_OPTION_HEAP_HIDDEN : 0);
+        (pt_switches.malloc == PT_MALLOC_OF_ANOTHER ? PT_OPTION_HEAP_HIDDEN : 0) |
+        (pt_switches.malloc == PT_MALLOC_TOO_LATE ? PT_OPTION_HEAP_TOO_LATE : 0);
     header->rank_plus_1 = pt_rank.rank_plus_1;
     header->local_rank_plus_1 = pt_rank.local_rank_plus_1;
     header->world_size = pt_rank.world_size;
