@@ -136,10 +136,14 @@ static void fill_end(struct pt_process_data *data)
 /* What comes before ours may pass the calls on, as other tracers do: then some were counted. */
 static void find_hidden_heap(struct pt_process *p, pt_u32 options)
 {
-    p->is_heap_hidden = (options & PT_OPTION_HEAP_HIDDEN) && !p->heap->allocs && !p->heap->frees;
+    const bool saw_none = !p->heap->allocs && !p->heap->frees;
+    p->is_heap_hidden = (options & PT_OPTION_HEAP_HIDDEN) && saw_none;
     if (p->is_heap_hidden)
         p->heap_unknown = "another allocator came before the library, which saw no call of malloc";
-    if (options & PT_OPTION_HEAP_TOO_LATE)
+    if ((options & PT_OPTION_HEAP_LINKED_IN) && saw_none)
+        p->heap_unknown = "an allocator that is linked into the program takes all calls of malloc";
+    p->is_heap_late = options & PT_OPTION_HEAP_TOO_LATE;
+    if (p->is_heap_late)
         p->heap_unknown = "the library was loaded into it late, and sees no call of malloc";
 }
 

@@ -159,6 +159,7 @@ struct pt_process {
     enum pt_heap_mode heap_mode;
     pt_u64 heap_sample_bytes;
     bool is_heap_hidden;      /* another allocator came before the library, which saw no call of malloc */
+    bool is_heap_late;        /* the library was loaded when the program had its malloc already */
     const char *heap_unknown; /* why its counters are not known; NULL = they are */
     pt_i64 rank, local_rank;  /* of a distributed program, as its launcher said; -1 = unknown */
     pt_u32 world_size;        /* 0 = unknown */

@@ -251,8 +251,6 @@ static const char *allocator_of_unseen(const struct pt_process *process)
 /* A small program may well do without malloc; one with this much memory must have allocated it. */
 static bool is_heap_unseen(const struct pt_process *process)
 {
-    if (process->heap_unknown && !process->is_heap_hidden)
-        return false; /* it was loaded late: the heap has that reason */
     const bool no_heap = process->heap_mode != PT_HEAP_OFF && !process->heap->allocs && !process->heap->frees;
     return (double)process->max_rss_bytes > 64 * MIB && (no_heap || allocator_of_unseen(process));
 }
@@ -275,11 +273,10 @@ static const struct unseen_heap never_called = {
     "mimalloc) cannot be interposed, or it maps its memory itself"};
 
 static const struct unseen_heap all_of_allocator = {
-    "The heap was not captured", "name the library before the allocator in LD_PRELOAD, or use proftrace run",
+    "The heap was not captured", "name the library before the allocator in LD_PRELOAD",
     "All else is recorded: calls, waits, files, CPU, and the memory as a whole. For the heap name the library first "
-    "(LD_PRELOAD=libproftrace.so:libjemalloc.so.2); proftrace run does so by itself. PROFTRACE_HEAP=off leaves this "
-    "finding out.",
-    "this allocator comes before the library, so that malloc goes past the library"};
+    "(LD_PRELOAD=libproftrace.so:libjemalloc.so.2), in scripts, too. PROFTRACE_HEAP=off leaves this finding out.",
+    "an allocator comes before the library, so that malloc goes past the library"};
 
 static const struct unseen_heap new_of_allocator = {
     "The heap was captured in part", "let it use libc's malloc, or ask its own allocator for the heap",
@@ -289,12 +286,12 @@ static const struct unseen_heap new_of_allocator = {
     "the program held more memory than malloc was asked for: this allocator serves operator new of C++ itself, where "
     "the library does not see it"};
 
-/* allocator: that which had some of it; NULL = malloc was never called. */
+/* allocator: that which had some of it; NULL = malloc was never called, or it is one whose name is not known. */
 static void tell_unseen_heap(struct pt_finding *finding, const struct pt_process *process, const char *allocator)
 {
-    const struct unseen_heap *unseen = !allocator                ? &never_called
-                                       : process->is_heap_hidden ? &all_of_allocator
-                                                                 : &new_of_allocator;
+    const struct unseen_heap *unseen = process->is_heap_hidden ? &all_of_allocator
+                                       : allocator             ? &new_of_allocator
+                                                               : &never_called;
     finding->title = unseen->title;
     finding->severity = PT_SEVERITY_WARNING;
     finding->confidence = PT_CONFIDENCE_MEDIUM;
@@ -344,8 +341,10 @@ bool pt_rule_nothing_captured(struct pt_profile *profile, pt_i64 stage, struct p
         pt_finding_add_evidence(finding, "reason",
                                 pt_text("the program made no call that the library sees: it talks to the kernel itself "
                                         "(Go, static parts) or all families are off"));
-    } else if (is_heap_unseen(root)) {
+    } else if (!root->is_heap_late && is_heap_unseen(root)) {
         tell_unseen_heap(finding, root, allocator_of_unseen(root));
+        if (root->is_heap_hidden && !profile->run) /* who uses it has a script that puts the allocator first again */
+            finding->remedy = "name the library before the allocator in LD_PRELOAD, or use proftrace run";
     } else {
         return false;
     }

@@ -169,8 +169,9 @@ struct pt_small_header {
 #define PT_CLOCK_SET_LEAST_NS 1000000000u /* less is not told from a header that took its time to be written */
 #define PT_OPTION_CLOCK_SET                                                                                            \
     (1u << 8) /* wall time minus CLOCK_MONOTONIC is another one than in session.bin, in the same time namespace */
-#define PT_OPTION_HEAP_HIDDEN (1u << 9)    /* another object's malloc comes before ours, and may not pass calls on */
-#define PT_OPTION_HEAP_TOO_LATE (1u << 10) /* loaded when the program had its malloc: no call of it comes to us */
+#define PT_OPTION_HEAP_HIDDEN (1u << 9)     /* another object's malloc comes before ours, and may not pass calls on */
+#define PT_OPTION_HEAP_TOO_LATE (1u << 10)  /* loaded when the program had its malloc: no call of it comes to us */
+#define PT_OPTION_HEAP_LINKED_IN (1u << 11) /* the program has a malloc of its own, and may not pass calls on */
 
 /* The text page: NUL-terminated strings one after another, in this order. CWD is the directory that relative names are
  * of: where the program began; a child of fork has its parent's. argv follows as the last: argc strings. */

@@ -119,6 +119,14 @@ static int is_admitted(int *ret_is_short)
     return *ret_is_short;
 }
 
+static pt_u8 whose_malloc(enum pt_arrival arrival)
+{
+    if (arrival == PT_ARRIVAL_INJECTED)
+        return PT_MALLOC_TOO_LATE;
+    const struct link_map *before = pt_next_before_us("malloc");
+    return !before ? PT_MALLOC_HOOKED : before->l_prev ? PT_MALLOC_OF_ANOTHER : PT_MALLOC_OF_PROGRAM;
+}
+
 static int bring_up(int argc, char **argv, char **environment)
 {
     if (!gnu_get_libc_version) /* musl does not even pass the arguments to constructors */
@@ -138,9 +146,7 @@ static int bring_up(int argc, char **argv, char **environment)
     pt_sandbox_remember();
     look_at_machine();
     pt_switches.stacks = pt_options.stacks;
-    pt_switches.malloc = arrival == PT_ARRIVAL_INJECTED   ? PT_MALLOC_TOO_LATE
-                         : pt_next_is_before_us("malloc") ? PT_MALLOC_OF_ANOTHER
-                                                          : PT_MALLOC_HOOKED;
+    pt_switches.malloc = whose_malloc(arrival);
     pt_modules_init();
     const int session = pt_session_open(command_name(argc, argv));
     if (session < 0)

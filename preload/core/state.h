@@ -22,6 +22,7 @@ enum pt_tsc {
  * the list of objects is read. */
 enum pt_malloc {
     PT_MALLOC_HOOKED,
+    PT_MALLOC_OF_PROGRAM, /* linked into it */
     PT_MALLOC_OF_ANOTHER, /* another object's comes before ours, and may not pass calls on */
     PT_MALLOC_TOO_LATE,   /* we were loaded when the program had its malloc already */
 };

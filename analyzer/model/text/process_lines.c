@@ -114,6 +114,7 @@ static pt_u32 options_of(const struct pt_keys *keys)
         on |= choice(keys, pt_layer_name(layer), &off, 1, 1) == 0 ? 0 : pt_layer_option(layer);
     on |= choice(keys, "heap_hidden", &yes, 1, 1) == 0 ? PT_OPTION_HEAP_HIDDEN : 0;
     on |= choice(keys, "heap_too_late", &yes, 1, 1) == 0 ? PT_OPTION_HEAP_TOO_LATE : 0;
+    on |= choice(keys, "heap_linked_in", &yes, 1, 1) == 0 ? PT_OPTION_HEAP_LINKED_IN : 0;
     return on;
 }
 

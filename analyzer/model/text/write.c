@@ -90,6 +90,8 @@ static void put_process(struct pt_str *line, const struct pt_process *p, const c
         pt_str_add(line, " heap_hidden=yes");
     if (p->file->header->options & PT_OPTION_HEAP_TOO_LATE)
         pt_str_add(line, " heap_too_late=yes");
+    if (p->file->header->options & PT_OPTION_HEAP_LINKED_IN)
+        pt_str_add(line, " heap_linked_in=yes");
     put_number(line, "heap_sample_bytes", p->heap_sample_bytes);
     put_number(line, "cpu_ns", p->cpu_ns);
     put_number(line, "max_rss_bytes", p->max_rss_bytes);

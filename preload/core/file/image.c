@@ -303,6 +303,7 @@ static void write_header(struct pt_file_header *header, pt_u64 trace_id)
         (pt_options.waits ? PT_OPTION_WAITS : 0) | (pt_options.net ? PT_OPTION_NET : 0) |
         (pt_session_clock_was_set(header->realtime_ns, header->clock_first.monotonic_ns) ? PT_OPTION_CLOCK_SET : 0) |
         (pt_switches.malloc == PT_MALLOC_OF_ANOTHER ? PT_OPTION_HEAP_HIDDEN : 0) |
+        (pt_switches.malloc == PT_MALLOC_OF_PROGRAM ? PT_OPTION_HEAP_LINKED_IN : 0) |
         (pt_switches.malloc == PT_MALLOC_TOO_LATE ? PT_OPTION_HEAP_TOO_LATE : 0);
     header->rank_plus_1 = pt_rank.rank_plus_1;
     header->local_rank_plus_1 = pt_rank.local_rank_plus_1;

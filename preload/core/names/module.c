@@ -136,7 +136,7 @@ void pt_define_python(void)
 
 void pt_define_allocator(void)
 {
-    if (pt_switches.malloc == PT_MALLOC_OF_ANOTHER)
+    if (pt_switches.malloc == PT_MALLOC_OF_ANOTHER || pt_switches.malloc == PT_MALLOC_OF_PROGRAM)
         pt_define_module_of((pt_u64)pt_next_find_of_libc("malloc"), &(struct pt_known_module){0});
     else if (_Znwm && pt_next_prepare() == 0 && pt_next_are_together("malloc", "_Znwm"))
         pt_define_module_of((pt_u64)pt_next_find("malloc", 0), &(struct pt_known_module){0});

@@ -47,13 +47,13 @@ const void *pt_next_find_of_libc(const char *name)
     return found && found->st_value ? (const void *)(table.base + found->st_value) : 0;
 }
 
-int pt_next_is_before_us(const char *name)
+const struct link_map *pt_next_before_us(const char *name)
 {
     const struct link_map *ours = pt_next_own_map();
     struct pt_symbol_table table = {0};
     for (const struct link_map *map = ours ? _r_debug.r_map : 0; map != ours; map = map->l_next)
         if (pt_symbol_table_read(&table, map->l_addr, map->l_ld) == 0 && pt_symbol_find(&table, name, 0))
-            return 1;
+            return map;
     return 0;
 }
 

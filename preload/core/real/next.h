@@ -25,8 +25,8 @@ int pt_next_prepare(void);
  * (linkers copy variables into it), else of libc. NULL = there is none, or we are in another namespace. Constructor. */
 const void *pt_next_find_of_libc(const char *name);
 
-/* Does an object before ours have this function? Then its calls do not reach our hook. Constructor. */
-int pt_next_is_before_us(const char *name);
+/* The first object before ours that has this function, or 0: its calls do not reach our hook. Constructor. */
+const struct link_map *pt_next_before_us(const char *name);
 
 /* libc's own flag: true = no other thread exists. Before glibc 2.32, and until the process starts, a 0. */
 extern const char *pt_single_threaded __attribute__((visibility("hidden")));
