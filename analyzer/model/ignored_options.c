@@ -29,13 +29,23 @@ static void note_once(void *context, const char *problem, const char *remedy)
     noting->was_told = true;
 }
 
-/* It is right here: the library that recorded was one that did not know it, or this value. */
+static bool is_cut(const char *word)
+{
+    const char *equals = strchr(word, '=');
+    return equals && strlen(equals + 1) >= PT_IGNORED_VALUE_BYTES;
+}
+
+/* It is right here: the library that recorded was one that did not know it, or this value; or what is wrong is not in
+ * the trace. */
 static void note_of_version(struct noting *noting, const char *word, pt_u32 version)
 {
+    const bool may_be_wrong = is_cut(word);
     PT_AUTO(pt_freep)
-    char *problem = pt_asprintf("%s had no effect in the library that recorded (version %u.%u.%u)", word, version >> 16,
-                                version >> 8 & 255, version & 255);
-    note_once(noting, problem, "record with the library of this version");
+    char *problem = pt_asprintf("%s%s had no effect in the library that recorded (version %u.%u.%u)", word,
+                                may_be_wrong ? "..." : "", version >> 16, version >> 8 & 255, version & 255);
+    note_once(noting, problem,
+              may_be_wrong ? "correct its end or shorten it, or record with the library of this version"
+                           : "record with the library of this version");
 }
 
 void pt_process_note_ignored_options(const struct pt_process *process, struct pt_session *session)

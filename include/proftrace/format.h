@@ -59,6 +59,7 @@ enum pt_process_state {
 };
 
 #define PT_IGNORED_OPTIONS_BYTES 512u
+#define PT_IGNORED_VALUE_BYTES 32 /* a value is cut behind as many: it may be a secret, given to the wrong variable */
 
 #define PT_HEADER_BYTES 1344u /* fields of the header, with room for some more */
 

@@ -13,9 +13,6 @@
 #include "sys.h"
 #include "text.h"
 
-/* A value is cut behind as many bytes: it may be a secret that was given to the wrong variable. */
-#define SHOWN_BYTES 32
-
 struct pt_options pt_options;
 char pt_ignored_options[PT_IGNORED_OPTIONS_BYTES];
 int pt_started_by_environment;
@@ -80,7 +77,7 @@ static void ignore(const char *name, const char *value)
         pt_text_byte(&text, *name > ' ' && *name <= '~' ? *name : '?');
     if (value)
         pt_text_byte(&text, '=');
-    for (int i = 0; value && value[i] && i < SHOWN_BYTES; i++)
+    for (int i = 0; value && value[i] && i < PT_IGNORED_VALUE_BYTES; i++)
         pt_text_byte(&text, value[i] > ' ' && value[i] <= '~' ? value[i] : '?');
     if (text.length + 1 == text.room)
         pt_ignored_options[used] = 0;
