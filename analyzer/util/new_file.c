@@ -52,14 +52,35 @@ int pt_new_file_open(struct pt_new_file *file, int folder_fd, const char *name)
     return open_with(file, folder_fd, name, folder_fd == AT_FDCWD ? 0666 : 0600);
 }
 
+/* Another user may have linked or moved one of our files there, whose rights were meant for something else. */
+static bool is_surely_ours(int folder_fd, const struct stat *file)
+{
+    struct stat folder;
+    return file->st_nlink == 1 && fstat(folder_fd, &folder) == 0 &&
+           (folder.st_uid == geteuid() || (folder.st_mode & S_ISVTX));
+}
+
+/* Its group, too: the rights of a group are no other group's. */
+static void give_rights(int fd, const struct stat *before)
+{
+    struct stat now;
+    const bool has_group =
+        fstat(fd, &now) == 0 && (now.st_gid == before->st_gid || fchown(fd, (uid_t)-1, before->st_gid) == 0);
+    fchmod(fd, before->st_mode & (has_group ? 0777 : 0707));
+}
+
 int pt_new_file_open_shown(struct pt_new_file *file, int folder_fd, const char *name)
 {
     struct stat before;
     const bool was_there = fstatat(folder_fd, name, &before, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(before.st_mode) &&
                            before.st_uid == geteuid();
-    const int result = open_with(file, folder_fd, name, 0666);
-    if (result == 0 && was_there)
-        fchmod(file->fd, before.st_mode & 0777);
+    if (!was_there)
+        return open_with(file, folder_fd, name, 0666);
+    if (!is_surely_ours(folder_fd, &before)) /* not wider than the umask gives, not wider than it was */
+        return open_with(file, folder_fd, name, before.st_mode & 0666);
+    const int result = open_with(file, folder_fd, name, 0600); /* nobody else opens it before its rights are narrowed */
+    if (result == 0)
+        give_rights(file->fd, &before);
     return result;
 }
 

@@ -126,6 +126,23 @@ class Copies(PipelineCase):
         modes = {name: os.stat(f"{self.work}/profiles/{name}").st_mode & 0o777 for name in self.FILES}
         self.assertEqual(modes, {"report.json": 0o640, "report.md": 0o604, "report.html": 0o640})
 
+    def test_the_rights_of_a_file_that_was_linked_there(self):
+        """Another user can give a report the rights of any file of ours, but not more than the umask does."""
+        os.link(self.write("elsewhere", "", mode=0o666), os.path.join(os.path.dirname(self.write("profiles/x", "")), "report.json"))
+        os.link(self.write("private", "", mode=0o600), f"{self.work}/profiles/report.md")
+        old = os.umask(0o027)
+        self.addCleanup(os.umask, old)
+        self.pipeline(seven(), "--report-dir", "profiles")
+        self.assertEqual([os.stat(f"{self.work}/profiles/{name}").st_mode & 0o777 for name in ("report.json", "report.md")], [0o640, 0o600])
+
+    def test_the_group_of_a_file_that_is_replaced(self):
+        if os.geteuid():
+            self.skipTest("needs root")
+        os.chown(self.write("profiles/report.json", "old", mode=0o640), -1, 65534)
+        self.pipeline(seven(), "--report-dir", "profiles")
+        status = os.stat(f"{self.work}/profiles/report.json")
+        self.assertEqual((status.st_gid, status.st_mode & 0o777), (65534, 0o640))
+
     def test_it_is_made_impossible_meanwhile(self):
         summary = self.write("summary.md", "")
         outcome = self.pipeline(seven(build=sh("rm -r profiles; echo > profiles")), "--report-dir", "profiles", "--ci", "github",
