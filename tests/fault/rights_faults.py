@@ -156,6 +156,28 @@ class RightsFaults(FaultCase):
         self.assertEqual(trace.info()["untraced"], [])
         self.assertIn(f"{disk}/not_ours", [process["exe"] for process in trace.report()["processes"] if process["traced"]])
 
+    def test_t28_where_another_mount_gives_rights(self):
+        """What was found of a setuid program by a mount that gives none was taken for true where another one gives them."""
+        disk = os.path.join(self.scratch, "disk")
+        bound = os.path.join(self.scratch, "bound")
+        for folder in (disk, bound):
+            os.makedirs(folder)
+        for command in (["mount", "-t", "tmpfs", "none", disk], ["mount", "--bind", disk, bound], ["mount", "-o", "remount,bind,nosuid", bound]):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                self.skipTest(f"cannot mount here: {done.stderr.strip()}")
+            if "remount,bind,nosuid" not in command:
+                self.addCleanup(subprocess.run, ["umount", "-l", command[-1]], check=False)
+        shutil.copy("/bin/true", f"{disk}/not_ours")
+        os.chown(f"{disk}/not_ours", 65534, 65534)
+        os.chmod(f"{disk}/not_ours", 0o6755)
+        for order in ((bound, disk), (disk, bound)):
+            with self.subTest(order=order):
+                script = ("import os\n"
+                          f"for folder in {order}: print(os.waitpid(os.posix_spawn(f'{{folder}}/not_ours', ['x'], os.environ), 0)[1])\n")
+                trace = self.check(["/usr/bin/python3", "-c", script], modes=("sampled",), claims=False)
+                self.assertEqual([program["path"] for program in trace.info()["untraced"]], [f"{disk}/not_ours"])
+
     def test_t54_with_little_room(self):
         """SIGXFSZ for the files of children ended the program; 64 MiB for them took its address space."""
         for limits in ("-f 8192", "-v 98304", "-f 8192; ulimit -v 8388608"):

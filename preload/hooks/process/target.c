@@ -36,6 +36,7 @@ struct search {
     int flags;
     const char *path;
     enum pt_verdict verdict;
+    int is_of_mount; /* the verdict: by another mount of its file system the same file may have another one */
     char found[4096];
     struct stat status;
     struct pt_elf_check elf;
@@ -87,16 +88,17 @@ static int gives_no_rights(int fd)
 
 /* Would the kernel give the program rights that the caller does not have? Then ld.so ignores us, sometimes with a
  * message. */
-static int gains_rights(int fd, const struct stat *status)
+static int gains_rights(struct search *search, int fd, const struct stat *status)
 {
     const int set_user = (status->st_mode & S_ISUID) && (long)status->st_uid != pt_syscall0(SYS_geteuid);
     const int set_group =
         (status->st_mode & S_ISGID) && (status->st_mode & S_IXGRP) && (long)status->st_gid != pt_syscall0(SYS_getegid);
     const int capable =
         fd >= 0 && pt_syscall0(SYS_geteuid) != 0 && pt_syscall4(SYS_fgetxattr, fd, "security.capability", 0, 0) > 0;
-    if (!set_user && !set_group && !capable)
+    if ((!set_user && !set_group && !capable) || has_no_new_privs())
         return 0;
-    return !has_no_new_privs() && !gives_no_rights(fd);
+    search->is_of_mount = 1;
+    return !gives_no_rights(fd);
 }
 
 /* "#! /usr/bin/python3 -s" -> search->found; 0 when the file is no script. */
@@ -123,7 +125,7 @@ static enum pt_verdict verdict_of_open_file(struct search *search, int fd)
     search->elf.head_bytes = got > 0 ? (pt_u32)got : 0;
     if (is_script(search)) /* of which the kernel heeds no such bit: that of its interpreter counts */
         return 0;
-    return gains_rights(fd, &search->status) ? PT_VERDICT_PRIVILEGED : pt_elf_verdict(&search->elf);
+    return gains_rights(search, fd, &search->status) ? PT_VERDICT_PRIVILEGED : pt_elf_verdict(&search->elf);
 }
 
 /* What is open only as a path cannot be read by its descriptor: systemd starts programs so. */
@@ -174,6 +176,7 @@ static void look(void *argument)
 static enum pt_verdict judge(struct search *search, pt_u64 identity, const struct stat *status)
 {
     search->verdict = 0;
+    search->is_of_mount = 0;
     /* A signal to the process group must not run the host's handler in our short-lived clone, which shares its
      * memory. */
     const pt_u64 mask = pt_signals_block();
@@ -181,9 +184,10 @@ static enum pt_verdict judge(struct search *search, pt_u64 identity, const struc
     pt_signals_restore(mask);
     if (looked < 0 || !search->verdict)
         return PT_VERDICT_UNKNOWN;
-    if (search->verdict == PT_VERDICT_UNKNOWN && gains_rights(-1, status))
+    if (search->verdict == PT_VERDICT_UNKNOWN && gains_rights(search, -1, status))
         search->verdict = PT_VERDICT_PRIVILEGED;
-    remember(identity, search->verdict);
+    if (!search->is_of_mount)
+        remember(identity, search->verdict);
     return search->verdict;
 }
 
