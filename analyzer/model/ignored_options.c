@@ -54,6 +54,9 @@ void pt_process_note_ignored_options(const struct pt_process *process, struct pt
     memcpy(words, process->file->header->ignored_options, PT_IGNORED_OPTIONS_BYTES);
     for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         PT_AUTO(pt_freep) char *variable = pt_asprintf("%s%s", word, strchr(word, '=') ? "" : "=");
+        char *last_item = is_cut(word) ? strrchr(variable, ',') : NULL;
+        if (last_item) /* nobody wrote "ac" for active=10 */
+            *last_item = 0;
         struct noting noting = {session, false};
         pt_check_option_values((char *const[]){variable, NULL}, note_once, &noting);
         if (!noting.was_told && pt_is_option(word))

@@ -57,7 +57,8 @@ static bool is_surely_ours(int folder_fd, const struct stat *file)
 {
     struct stat folder;
     return file->st_nlink == 1 && fstat(folder_fd, &folder) == 0 &&
-           (folder.st_uid == geteuid() || (folder.st_mode & S_ISVTX));
+           ((folder.st_uid == geteuid() && !(folder.st_mode & 022)) ||
+            ((folder.st_mode & S_ISVTX) && (folder.st_uid == geteuid() || !folder.st_uid)));
 }
 
 /* Its group, too: the rights of a group are no other group's. */

@@ -127,20 +127,24 @@ static pt_u8 whose_malloc(enum pt_arrival arrival)
     return !before ? PT_MALLOC_HOOKED : before->l_prev ? PT_MALLOC_OF_ANOTHER : PT_MALLOC_OF_PROGRAM;
 }
 
-static int bring_up(int argc, char **argv, char **environment)
+/* Without a run nothing is recorded. But programs that this one starts are looked after: with us in them those of
+ * AddressSanitizer would end, and the loader would print errors into others. */
+enum work { NOTHING, STARTS_ALONE, ALL };
+
+static enum work bring_up(int argc, char **argv, char **environment)
 {
     if (!gnu_get_libc_version) /* musl does not even pass the arguments to constructors */
-        return -1;
+        return NOTHING;
     pt_options_read(environment);
     if (pt_options.disable || getauxval(AT_SECURE))
-        return -1;
+        return NOTHING;
     const enum pt_arrival arrival = pt_injection_arrival();
     if (arrival == PT_ARRIVAL_SECOND)
-        return -1;
+        return NOTHING;
     int is_short;
     if (!is_admitted(&is_short)) {
         pt_session_refuse_at_start(pt_options.session);
-        return -1;
+        return NOTHING;
     }
     pt_options_keep();
     pt_sandbox_remember();
@@ -150,10 +154,10 @@ static int bring_up(int argc, char **argv, char **environment)
     pt_modules_init();
     const int session = pt_session_open(command_name(argc, argv));
     if (session < 0)
-        return -1;
+        return is_short || session == -2 ? NOTHING : STARTS_ALONE;
     if (is_short) {
         pt_session_refuse(PT_REFUSAL_memory);
-        return -1;
+        return NOTHING;
     }
     pt_image_set_arguments(argc, argv);
     pt_rank_read(environment);
@@ -161,25 +165,25 @@ static int bring_up(int argc, char **argv, char **environment)
     struct pt_tracer_thread *t = pt_thread_attach();
     pt_signals_restore(mask);
     if (!t)
-        return -1;
+        return NOTHING;
     pt_define_python();
     pt_define_allocator();
     if (arrival == PT_ARRIVAL_INJECTED) {
         pt_injection_note_hooks_blind();
-        return 0;
+        return ALL;
     }
     announce(session == 1);
     pt_process_watch_exit();
-    return 0;
+    return ALL;
 }
 
 __attribute__((constructor(101))) static void initialise(int argc, char **argv, char **environment)
 {
     pt_reals_prepare();
-    const int is_up = bring_up(argc, argv, environment) == 0;
+    const enum work work = bring_up(argc, argv, environment);
     pt_start_memory_end();
-    if (!is_up) {
-        pt_switches = (struct pt_switches){.off = 1};
+    if (work != ALL) {
+        pt_switches = (struct pt_switches){.off = 1, .starts = work == STARTS_ALONE};
         return;
     }
     pt_switches.starts = 1;

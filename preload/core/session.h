@@ -13,7 +13,7 @@
 extern char pt_session_path[PT_RUN_PATH_MAX_BYTES + 2] __attribute__((visibility("hidden"))); /* absolute */
 
 /* Join PROFTRACE_SESSION or make <root>/<stamp>-<name>-<id>. Returns 1 when it made one, 0 when it joined, -1 when
- * nothing can be recorded here. */
+ * nothing can be recorded here; -2: this is our own command, which makes none. */
 int pt_session_open(const char *command);
 
 #endif

@@ -108,6 +108,26 @@ class RightsFaults(FaultCase):
                 self.fresh_work(setup)
                 done = run_command(["setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", "./hello; echo $?"], self.work, environment)
                 self.assertEqual((done.status, done.out, done.err), (0, b"hello\n0\n", b""))
+                server = "import os; os.setgid(65534); os.setuid(65534); os.system('./hello; echo $?')"
+                done = run_command(["/usr/bin/python3", "-c", server], self.work, environment)
+                self.assertEqual((done.status, done.out, done.err), (0, b"hello\n0\n", b""))
+
+    def test_t54_a_program_of_another_user_may_be_given_a_folder(self):
+        """By what is started as that user, and records nothing itself: `su -c`, the script of a container."""
+        self.need("setpriv")
+
+        def setup(work):
+            os.chmod(self.scratch, 0o711)
+            os.chmod(work, 0o711)
+            os.mkdir(f"{work}/theirs", 0o700)
+            os.chown(f"{work}/theirs", 65534, 65534)
+
+        environment = self.preload_environment(clean_environment(), "sampled")
+        del environment["PROFTRACE_DIR"]
+        self.fresh_work(setup)
+        done = run_command(["setpriv", "--reuid=65534", "--clear-groups", "env", f"PROFTRACE_DIR={self.work}/theirs", "/bin/echo", "hello"], self.work, environment)
+        self.assertEqual((done.status, done.out, done.err), (0, b"hello\n", b""))
+        self.assertIn("latest", os.listdir(f"{self.work}/theirs"))
 
     def test_t54_bare_name_without_the_path_that_found_it(self):
         """A server that becomes another user starts a program that has a run of its own: the loader printed an error into it."""

@@ -132,12 +132,13 @@ def dump(folder):
 
 
 def places(lines):
-    """(event right after the place, stack) of each place; a stack is a list of (line, first line, function, file)."""
+    """(its thread's next event, stack) of each place; a stack is a list of (line, first line, function, file)."""
     result = []
-    for place, event in zip(lines, lines[1:]):
-        stack = re.search(r" python_place stack=\[(.*?)\] stands", place)
-        if stack:
-            frames = re.findall(r'"((?:[^"\\]|\\.)*)"', stack.group(1))
+    for i, place in enumerate(lines):
+        stack = re.search(r" (\d+/\d+) python_place stack=\[(.*?)\] stands", place)
+        event = next((line for line in lines[i + 1 : i + 100] if f" {stack.group(1)} " in line), None) if stack else None
+        if event:
+            frames = re.findall(r'"((?:[^"\\]|\\.)*)"', stack.group(2))
             parts = [frame.split(":", 3) for frame in frames]
             result.append((event, [(int(line), int(first), name, file) for line, first, name, file in parts]))
     return result

@@ -259,7 +259,8 @@ static void ignored_options_are_notes(void **state)
     static const char text[] = "process 1 ignored_options=\"PROFTRACE_HEEP PROFTRACE_HEAP=fulll = PROFTRACE_ELSE_TOKEN "
                                "PROFTRACE_HEAP=full PROFTRACE_NVTX "
                                "PROFTRACE_COMMAND PROFTRACE_HEAP=full "
-                               "PROFTRACE_WINDOW=skip_first=10,active=10,repeat=1\"\n"
+                               "PROFTRACE_WINDOW=skip_first=10,active=10,repeat=1 "
+                               "PROFTRACE_WINDOW=skip_first=10,wait=5,warmup=5,ac\"\n"
                                "0.1 +0.1 1/1 io_read fd=3\n";
     struct helper_file file = helper_file("", 0);
     struct pt_error err = {0};
@@ -270,8 +271,8 @@ static void ignored_options_are_notes(void **state)
     fclose(in);
     struct pt_session *session = pt_session_open(file.path, &err);
     assert_non_null(session);
-    assert_int_equal(session->n_notes, 6);
-    assert_int_equal(session->n_ignored_options, 6);
+    assert_int_equal(session->n_notes, 7);
+    assert_int_equal(session->n_ignored_options, 7);
     /* What an older library did not know is right here. */
     assert_true(has_note(session, "PROFTRACE_HEAP=full had no effect in the library that recorded (version 0.0.0); "
                                   "record with the library of this version"));
@@ -280,6 +281,10 @@ static void ignored_options_are_notes(void **state)
     /* The library cut it where it was right so far. */
     assert_true(has_note(session,
                          "PROFTRACE_WINDOW=skip_first=10,active=10,repeat=1... had no effect in the library "
+                         "that recorded (version 0.0.0); correct its end or shorten it, or record with the library "
+                         "of this version"));
+    assert_true(has_note(session,
+                         "PROFTRACE_WINDOW=skip_first=10,wait=5,warmup=5,ac... had no effect in the library "
                          "that recorded (version 0.0.0); correct its end or shorten it, or record with the library "
                          "of this version"));
     assert_true(has_note(session, "PROFTRACE_HEEP is no option and has no effect; did you mean PROFTRACE_HEAP?"));

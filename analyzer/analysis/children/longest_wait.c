@@ -44,7 +44,7 @@ static const struct pt_process *waits_longest(const struct pt_children *children
     for (pt_u32 i = 0; i < session->n_processes; i++) {
         const struct pt_process *process = session->processes[i];
         const struct pt_children_process *own = &children->processes[process->index];
-        if (pt_profile_stage_of(children->profile, process) != stage || own->loads < loads ||
+        if (pt_profile_stage_of(children->profile, process) != stage || !own->waited_ns || own->loads < loads ||
             (own->loads == loads && own->waited_ns <= longest_ns))
             continue;
         longest = process;

@@ -25,8 +25,6 @@
 
 #define PRELOAD "LD_PRELOAD="
 #define SEARCHED "LD_LIBRARY_PATH="
-#define ROOT "PROFTRACE_DIR="
-#define ROOT_ALIAS "PROFILE_OUTPUT_DIR="
 enum { MOST_VARIABLES = 100000, MOST_STRING_BYTES = 128 << 10 /* the kernel's limit of one string */ };
 
 /* Variables that only we set. Those of the user stay, PROFTRACE_PIPELINE_CONFIG among them. */
@@ -72,19 +70,16 @@ static int is_item_there(const char *item, pt_u64 length)
     return is_there;
 }
 
-enum run { WRITABLE, NOT_THERE, OF_ANOTHER_USER };
-
 /* Asked only where the user or the root directory was changed. The program joins no run of another user; what the
  * caller may do there says nothing, for the exec takes capabilities away that setpriv has kept until then. */
-static enum run run_there(void)
+static int is_locked_out(void)
 {
     struct stat run;
     if (!pt_reserve_was_needed())
-        return WRITABLE;
+        return 0;
     const long error = pt_syscall4(SYS_newfstatat, AT_FDCWD, pt_session_path, &run, 0);
-    if (error == 0)
-        return (long)run.st_uid == pt_syscall0(SYS_geteuid) ? WRITABLE : OF_ANOTHER_USER;
-    return error == -EACCES ? OF_ANOTHER_USER : error == -ENOENT || error == -ENOTDIR ? NOT_THERE : WRITABLE;
+    return error == 0 ? (long)run.st_uid != pt_syscall0(SYS_geteuid)
+                      : error == -ENOENT || error == -ENOTDIR || error == -EACCES;
 }
 
 static enum pt_loading loading_of_items(const char *items)
@@ -95,7 +90,7 @@ static enum pt_loading loading_of_items(const char *items)
         if (length && names_us(items, length)) {
             if (!is_item_there(items, length))
                 return PT_LOADING_MISSING;
-            loading = PT_LOADING_US;
+            loading = is_locked_out() ? PT_LOADING_LOCKED_OUT : PT_LOADING_US;
         }
         items += length + (items[length] != 0);
     }
@@ -140,34 +135,12 @@ static int find_value(char *const *vector, const char *name, long name_bytes, co
     return 0;
 }
 
-/* Where the run is that of another user: the program makes one in a root of runs that is its own, or has an absolute
- * path and is missing. It is asked of `vector`, as the program will read it. */
-static int makes_own_run(char *const *vector)
-{
-    struct stat folder;
-    const char *root;
-    if (find_value(vector, ROOT, sizeof ROOT - 1, &root) < 0)
-        return 1;
-    if (!(root && *root) && find_value(vector, ROOT_ALIAS, sizeof ROOT_ALIAS - 1, &root) < 0)
-        return 1;
-    if (!root || *root != '/')
-        return 0;
-    const long error = pt_syscall4(SYS_newfstatat, AT_FDCWD, root, &folder, AT_SYMLINK_NOFOLLOW);
-    return error == 0 ? (long)folder.st_uid == pt_syscall0(SYS_geteuid) : error != -EACCES;
-}
-
 enum pt_loading pt_environment_loading(char *const *vector)
 {
     const char *items;
     if (find_value(vector, PRELOAD, sizeof PRELOAD - 1, &items) < 0)
         return PT_LOADING_US;
-    const enum pt_loading loading = items ? loading_of_items(items) : PT_LOADING_NOTHING;
-    if (loading != PT_LOADING_US)
-        return loading;
-    const enum run run = run_there();
-    if (run == WRITABLE)
-        return PT_LOADING_US;
-    return run == OF_ANOTHER_USER && !makes_own_run(vector) ? PT_LOADING_OFF : PT_LOADING_LOCKED_OUT;
+    return items ? loading_of_items(items) : PT_LOADING_NOTHING;
 }
 
 int pt_environment_needs_path(char *const *vector)

@@ -18,8 +18,6 @@ enum pt_loading {
     PT_LOADING_NOTHING,    /* it does not name us */
     PT_LOADING_US,         /* or the environment cannot be read, and the kernel will refuse it */
     PT_LOADING_LOCKED_OUT, /* it names us, but it cannot write into the run directory */
-    PT_LOADING_OFF,        /* likewise, and it makes no run of its own: it would record nothing, and start programs that
-                              break with us in them */
     PT_LOADING_MISSING,    /* it names us, but there the loader cannot open our file, and would print an error */
 };
 

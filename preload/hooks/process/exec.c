@@ -58,7 +58,7 @@ static struct pt_environment environment_for(const struct pt_target *target, cha
     const int is_asked = !needs_clean && pt_may_call();
     const enum pt_loading loading = is_asked ? pt_environment_loading(envp) : PT_LOADING_US;
     pt_target_report(target, loading);
-    if (needs_clean || loading == PT_LOADING_MISSING || loading == PT_LOADING_OFF)
+    if (needs_clean || loading == PT_LOADING_MISSING)
         return pt_environment_without_us(envp);
     if (is_asked && pt_environment_needs_path(envp))
         return pt_environment_by_path(envp);

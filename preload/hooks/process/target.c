@@ -298,8 +298,7 @@ void pt_target_report(const struct pt_target *target, enum pt_loading loading)
     else if (target->path && target->verdict == PT_VERDICT_TRACED && loading == PT_LOADING_MISSING)
         pt_define_untraced(target->path, "the library's file cannot be opened there: another root directory, another "
                                          "folder and a relative path in LD_PRELOAD, or no right to read it");
-    else if (target->path && target->verdict == PT_VERDICT_TRACED &&
-             (loading == PT_LOADING_LOCKED_OUT || loading == PT_LOADING_OFF))
+    else if (target->path && target->verdict == PT_VERDICT_TRACED && loading == PT_LOADING_LOCKED_OUT)
         pt_define_untraced(target->path, "started as another user or under another root directory, from where the run "
                                          "directory cannot be written");
     else if (target->path && target->verdict == PT_VERDICT_TRACED && pt_started_by_environment &&
