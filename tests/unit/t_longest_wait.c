@@ -88,9 +88,30 @@ static void who_starts_processes_that_load_is_none(void **state)
     }
 }
 
+/* A worker runs a command that is not there: its forked child says so by a pipe, and is no worker of a loader. */
+static void a_command_that_is_missing_is_no_result(void **state)
+{
+    struct story story;
+    (void)state;
+    story_begin(&story);
+    story_process(&story, 100, "a");
+    worker(&story, 101, 100);
+    worker(&story, 102, 101);
+    fprintf(story.text,
+            "0.700000000 +0.000001000 102/102 io_write fd=9 result=20 path=\"pipe:[9]\" requested_bytes=20\n"
+            "0.600000000 +0.100002000 101/101 io_read fd=9 result=20 path=\"pipe:[9]\" "
+            "requested_bytes=50000\n");
+    waits(&story, 100, 1, 8, 500);
+    story_analyze(&story);
+    assert_near(&story, "helpers.of_one_process.wait_s", 8 * 0.5);
+    assert_near(&story, "helpers.of_one_process.lived_s", 10);
+    story_end(&story);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_waits_of_one_process_are_its_own),
+                                       cmocka_unit_test(a_command_that_is_missing_is_no_result),
                                        cmocka_unit_test(who_starts_processes_that_load_is_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

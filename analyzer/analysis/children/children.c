@@ -161,8 +161,9 @@ static void note_results(struct pt_children *children, const struct pt_event *e)
     const char *path = pt_descriptor_of_event(e);
     const struct pt_process *target = path && strncmp(path, "unix", 4) != 0 ? other_side(children, e) : NULL;
     if (!pt_sends(e) && is_own_worker(children, target, e->process)) {
-        pt_u32 *results = &children->processes[target->index].results;
-        *results = *results ? *results : children->facts->call.span.blocker;
+        struct pt_children_process *worker = &children->processes[target->index];
+        worker->results = worker->results ? worker->results : children->facts->call.span.blocker;
+        worker->n_results++;
         children->processes[e->process->index].has_received = true;
         children->takes_results[pt_thread_number(&children->facts->ids, e->thread)] = true;
     }

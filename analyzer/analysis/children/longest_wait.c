@@ -15,6 +15,9 @@ void pt_children_longest_wait_add(struct pt_children *children, const struct pt_
     own->waited_until_ns = from_ns + ns;
 }
 
+/* A forked child tells by one message that it could not execute its command: whoever made it takes no results. */
+enum { LEAST_RESULTS = 2 };
+
 /* Who started four processes that each load, and joins them, waits as long as they live: that says nothing of how many
  * workers one of these needs. It may take what came of them, too. */
 void pt_children_find_loaders(struct pt_children *children)
@@ -28,7 +31,7 @@ void pt_children_find_loaders(struct pt_children *children)
             if (!maker)
                 continue;
             if (round == 0)
-                children->processes[maker->index].has_taken = true;
+                children->processes[maker->index].has_taken |= own->n_results >= LEAST_RESULTS;
             else if (!own->has_taken)
                 children->processes[maker->index].loads = true;
         }

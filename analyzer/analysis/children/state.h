@@ -31,6 +31,7 @@ struct pt_children_process { /* one process, its main thread */
     /* Of a worker, which others it works beside: those that its parent started with it, before it took anything from
      * one of them, and that answer by the same queue. */
     pt_u32 batch_of_starts, results; /* results: the channel by which its parent got something first; 0 = none */
+    pt_u64 n_results;                /* how often its parent got something */
     /* Of a parent. */
     pt_i64 last_start_ns;
     pt_u32 n_batches_of_starts;
