@@ -154,7 +154,7 @@ static enum work bring_up(int argc, char **argv, char **environment)
     pt_modules_init();
     const int session = pt_session_open(command_name(argc, argv));
     if (session < 0)
-        return is_short || session == -2 ? NOTHING : STARTS_ALONE;
+        return is_short || session == PT_SESSION_OF_OUR_COMMAND ? NOTHING : STARTS_ALONE;
     if (is_short) {
         pt_session_refuse(PT_REFUSAL_memory);
         return NOTHING;

@@ -220,7 +220,7 @@ int pt_session_open(const char *command)
     /* Started as another user: the run that was asked for lists it, and nobody asked for one in its own folder. */
     if (session == OF_ANOTHER_USER && pt_options.dir[0] != '/')
         return -1;
-    const int result = session == OURS ? 0 : is_own_command() ? -2 : make_session(command);
+    const int result = session == OURS ? 0 : is_own_command() ? PT_SESSION_OF_OUR_COMMAND : make_session(command);
     if (result >= 0)
         pt_session_page_open(pt_session_path);
     return result;

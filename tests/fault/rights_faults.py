@@ -71,17 +71,22 @@ class RightsFaults(FaultCase):
         self.assertEqual({program["path"] for program in untraced}, {"/bin/true"}, untraced)
         self.assertIn("another user", untraced[0]["reason"])
 
+    def let_others_in(self, work):
+        for folder in (self.scratch, work):
+            os.chmod(folder, 0o711)
+
+    def make_theirs(self, work):
+        """A folder of the user 65534."""
+        self.let_others_in(work)
+        os.mkdir(f"{work}/theirs", 0o700)
+        os.chown(f"{work}/theirs", 65534, 65534)
+
     def test_t54_no_run_in_the_folder_of_the_other_user(self):
         """It had a run of its own there, which nobody had asked for."""
         self.need("setpriv")
-        def setup(work):
-            os.chmod(self.scratch, 0o711)
-            os.chmod(work, 0o711)
-            os.mkdir(f"{work}/theirs")
-            os.chown(f"{work}/theirs", 65534, 65534)
         environment = self.preload_environment(clean_environment(), "sampled")
         del environment["PROFTRACE_DIR"]
-        self.fresh_work(setup)
+        self.fresh_work(self.make_theirs)
         done = run_command(["sh", "-c", "cd theirs; setpriv --reuid=65534 --clear-groups /bin/echo hello; :"], self.work, environment)
         self.assertEqual((done.status, done.out, done.err), (0, b"hello\n", b""))
         self.assertEqual(os.listdir(f"{self.work}/theirs"), [])
@@ -94,8 +99,7 @@ class RightsFaults(FaultCase):
         self.need("setpriv")
 
         def setup(work):
-            os.chmod(self.scratch, 0o711)
-            os.chmod(work, 0o711)
+            self.let_others_in(work)
             with open(f"{work}/hello.c", "w", encoding="ascii") as file:
                 file.write("#include <stdio.h>\nint main(void) { return puts(\"hello\") < 0; }\n")
             made = subprocess.run(["gcc", "-fsanitize=address", "-o", f"{work}/hello", f"{work}/hello.c"], capture_output=True, check=False)
@@ -115,16 +119,9 @@ class RightsFaults(FaultCase):
     def test_t54_a_program_of_another_user_may_be_given_a_folder(self):
         """By what is started as that user, and records nothing itself: `su -c`, the script of a container."""
         self.need("setpriv")
-
-        def setup(work):
-            os.chmod(self.scratch, 0o711)
-            os.chmod(work, 0o711)
-            os.mkdir(f"{work}/theirs", 0o700)
-            os.chown(f"{work}/theirs", 65534, 65534)
-
         environment = self.preload_environment(clean_environment(), "sampled")
         del environment["PROFTRACE_DIR"]
-        self.fresh_work(setup)
+        self.fresh_work(self.make_theirs)
         done = run_command(["setpriv", "--reuid=65534", "--clear-groups", "env", f"PROFTRACE_DIR={self.work}/theirs", "/bin/echo", "hello"], self.work, environment)
         self.assertEqual((done.status, done.out, done.err), (0, b"hello\n", b""))
         self.assertIn("latest", os.listdir(f"{self.work}/theirs"))
@@ -132,12 +129,9 @@ class RightsFaults(FaultCase):
     def test_t54_bare_name_without_the_path_that_found_it(self):
         """A server that becomes another user starts a program that has a run of its own: the loader printed an error into it."""
         def setup(work):
-            os.chmod(self.scratch, 0o711)
-            os.chmod(work, 0o711)
             shutil.copy(SETTINGS.lib, f"{work}/libproftrace.so")
             os.chmod(f"{work}/libproftrace.so", 0o755)
-            os.mkdir(f"{work}/theirs", 0o700)
-            os.chown(f"{work}/theirs", 65534, 65534)
+            self.make_theirs(work)
 
         environment = self.preload_environment(clean_environment(), "sampled", preload="libproftrace.so") | {"LD_LIBRARY_PATH": self.work}
         self.fresh_work(setup)
