@@ -42,7 +42,8 @@ bool pt_subsumes(const struct pt_finding *specific, const struct pt_finding *gen
 #undef SUBSUMES_OF_WORKERS
     };
     /* What comes behind a step is none of the wait for its data. */
-    if (general->stage != specific->stage || (specific->place_kind == PT_PLACE_BEHIND && general->is_wait))
+    const bool is_wait_for_data = general->is_wait && general->place_kind != PT_PLACE_BESIDE;
+    if (general->stage != specific->stage || (specific->place_kind == PT_PLACE_BEHIND && is_wait_for_data))
         return false;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (!strcmp(pairs[i].general, general->rule) && !strcmp(pairs[i].specific, specific->rule) &&

@@ -155,6 +155,7 @@ CASES = [
     Case("clean_polled_pool.py", None, sees="workers_working"),
     Case("clean_training.py", None, sees="one_thread_computes", needs_torch=True),
     Case("copies_of_a_model.py", "beside_the_steps", needs_torch=True, place=["python"], remedy="deepcopy"),
+    Case("average_by_copies.py", "python_in_training", needs_torch=True, place=["python"], remedy="deepcopy"),
     look_alike("small_reads"),
     look_alike("reread_files"),
     look_alike("parsed_again"),

@@ -158,6 +158,7 @@ static bool set_of_line(struct pt_profile *profile, const char *name, double val
         {"line.masks_s", "DataFrame._getitem_bool_array", "/lib/pandas/core/frame.py", PT_STACK_TRAINING_S},
         {"line.sorts_s", "sort", NULL, PT_STACK_STEPS_S},
         {"line.copies_s", "deepcopy", "/lib/python3.11/copy.py", PT_STACK_STEPS_S},
+        {"line.copies_of_weights_s", "deepcopy", "/lib/python3/dist-packages/torch/copy.py", PT_STACK_STEPS_S},
         {"line.tensors_s", "torch::utils::tensor_ctor", NULL, PT_STACK_TRAINING_S},
         {"line.sums_s", "sum", NULL, PT_STACK_TRAINING_S},
         {"line.double_s", "dgemm_kernel_ZEN", "/lib/libtorch_cpu.so", PT_STACK_TRAINING_S},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: the rule about functions of libraries that are known to be slow (slow_calls.def). Threads: one. Never: names
- * what a library does for a framework, or opening an archive that is opened once.
+ * what a library does for a framework or to what is a framework's, or opening an archive that is opened once.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ enum { N_SLOW_CALLS = sizeof slow_calls / sizeof *slow_calls, FEWEST_OPENS = 10 
 struct spent {
     const struct slow_call *call;
     struct pt_own_line line;
-    double all_s, gain_s;
+    double all_s, gain_s, framework_s;
 };
 
 struct spending {
@@ -60,7 +60,7 @@ static const struct slow_call *call_of(const struct pt_stack *stack)
 {
     for (size_t i = 0; i < N_SLOW_CALLS; i++)
         if (is_called(&slow_calls[i], stack))
-            return is_for_a_framework(stack) ? NULL : &slow_calls[i];
+            return &slow_calls[i];
     return NULL;
 }
 
@@ -77,6 +77,15 @@ static bool is_repeated(struct pt_profile *profile, pt_i64 stage, const struct p
 {
     return !strstr(call->patterns[0].file, "zipfile") ||
            pt_opens_of_one_file_in(profile, stage, line->file, line->function) >= FEWEST_OPENS;
+}
+
+/* Of a model's copies most is Python, and little the framework's: dict(x) is no advice for them, and other rules have
+ * one. */
+#define LEAST_OF_FRAMEWORK 0.05
+
+static bool is_of_a_framework(const struct spent *spent)
+{
+    return spent->framework_s > 0 && spent->framework_s >= LEAST_OF_FRAMEWORK * (spent->all_s + spent->framework_s);
 }
 
 /* Of a few hundred stacks. */
@@ -99,8 +108,10 @@ static void add(struct spending *spending, const struct pt_stack *stack)
     if (!own)
         return;
     struct spent *spent = spent_by(spending, first_of_title(call), own);
-    spent->all_s += s;
-    spent->gain_s += s * (1 - call->left_percent / 100);
+    const bool is_for_framework = is_for_a_framework(stack);
+    spent->framework_s += is_for_framework ? s : 0;
+    spent->all_s += is_for_framework ? 0 : s;
+    spent->gain_s += is_for_framework ? 0 : s * (1 - call->left_percent / 100);
 }
 
 /* All lines of the title that costs most, and of them the costliest. */
@@ -115,7 +126,7 @@ static struct spent costliest(struct pt_profile *profile, pt_i64 stage)
     for (size_t i = 0; i < spending.n; i++) {
         const struct spent *one = &spending.items[i];
         const size_t title = (size_t)(one->call - slow_calls);
-        if (!is_repeated(profile, stage, &one->line, one->call))
+        if (is_of_a_framework(one) || !is_repeated(profile, stage, &one->line, one->call))
             continue;
         titles[title].call = one->call;
         titles[title].all_s += one->all_s;
