@@ -9,7 +9,6 @@
 #include "proftrace/limits.h"
 #include "cmd/cmd.h"
 #include "util/auto.h"
-#include "util/nearest.h"
 #include "util/text/sanitize.h"
 
 /* By this ELF note the library knows us: with LD_PRELOAD exported, `proftrace report` would else be the latest run. */
@@ -29,13 +28,7 @@ static void print_usage(FILE *to)
 
 static int unknown_command(const char *name)
 {
-    enum { MANY = 64 };
-    const char *names[MANY + 1];
-    size_t n = 0;
-    for (const struct pt_command *command = pt_commands; command->name && n < MANY; command++)
-        names[n++] = command->name;
-    names[n] = NULL;
-    const char *nearest = pt_nearest_name(name, names);
+    const char *nearest = pt_command_nearest(name);
     PT_AUTO(pt_str_fini) struct pt_str shown = {0};
     pt_sanitize_terminal(&shown, name);
     if (nearest)

@@ -30,6 +30,8 @@ int pt_export_timeline(const char *path, bool is_silent, struct pt_error *err);
 /* All commands in the order of commands.def, ending with a row whose name is NULL. */
 extern const struct pt_command pt_commands[];
 const struct pt_command *pt_command_find(const char *name);
+/* The name of the command that somebody may have meant; NULL = none is near. */
+const char *pt_command_nearest(const char *name);
 
 /* What waits for stdout is written; the exit code, which a failure of that changes only where it was 0. */
 int pt_command_flush(const char *name, int code);

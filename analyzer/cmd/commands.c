@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "util/auto.h"
+#include "util/nearest.h"
 #include "util/text/sanitize.h"
 
 const struct pt_command pt_commands[] = {
@@ -26,6 +27,16 @@ const struct pt_command *pt_command_find(const char *name)
         if (!strcmp(command->name, name))
             return command;
     return NULL;
+}
+
+const char *pt_command_nearest(const char *name)
+{
+    static const char *const names[] = {
+#define COMMAND(name, arguments, summary) #name,
+#include "commands.def"
+#undef COMMAND
+        NULL};
+    return pt_nearest_name(name, names);
 }
 
 void pt_command_say(const char *format, ...)

@@ -34,11 +34,7 @@ static void print_commands(void)
 
 static int unknown_command(const char *name, struct pt_error *err)
 {
-    const char *names[64] = {NULL};
-    size_t n = 0;
-    for (const struct pt_command *command = pt_commands; command->name && n < 63; command++)
-        names[n++] = command->name;
-    const char *nearest = pt_nearest_name(name, names);
+    const char *nearest = pt_command_nearest(name);
     if (nearest)
         return pt_fail_code(err, 2, "unknown command '%s'; did you mean '%s'?", name, nearest);
     return pt_fail_code(err, 2, "unknown command '%s'; `proftrace help` lists the commands", name);

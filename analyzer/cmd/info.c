@@ -161,7 +161,7 @@ static struct pt_panel *untraced_texts(struct pt_doc *doc, const struct pt_run *
     panel->texts = pt_arena_alloc(&doc->arena, (table->n_rows + 1) * sizeof *panel->texts);
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct pt_value pid = pt_table_cell(table, i, "started_by_pid");
-        const double times = pt_value_number(pt_table_cell(table, i, "times"));
+        const double times = pt_table_number(table, i, "times");
         panel->texts[panel->n_texts++] = pt_doc_format(
             doc, "stage %s: %s: %s%s%s", text_or(pt_table_cell(table, i, "stage"), "?"),
             text_or(pt_table_cell(table, i, "path"), "?"), text_or(pt_table_cell(table, i, "reason"), "not noted why"),

@@ -15,7 +15,6 @@
 #include "util/auto.h"
 #include "format.h"
 
-#define MOST_BYTES (64u << 20)
 enum { MOST_LINES = 1 << 20, NAME_BYTES = 512, OVERLAPS = 256 };
 
 /* ---- names ---- */
@@ -157,7 +156,7 @@ struct pt_jit_map *pt_jit_map_read(const char *directory, pt_u32 stage, pt_u32 t
     PT_AUTO(pt_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size <= 0)
         return NULL;
-    const size_t most = status.st_size < (off_t)MOST_BYTES ? (size_t)status.st_size : MOST_BYTES;
+    const size_t most = status.st_size < (off_t)PT_JIT_MAP_MOST_BYTES ? (size_t)status.st_size : PT_JIT_MAP_MOST_BYTES;
     PT_AUTO(pt_freep) char *text = pt_malloc(most);
     size_t n = 0;
     for (ssize_t got; n < most && (got = read(fd, text + n, most - n)) > 0;)

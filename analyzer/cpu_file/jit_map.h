@@ -12,6 +12,8 @@
 #include "util/arena.h"
 #include "util/vec.h"
 
+#define PT_JIT_MAP_MOST_BYTES (64u << 20) /* of one process: a million functions */
+
 struct pt_jit_function {
     pt_u64 start, end;
     const char *name;

@@ -22,26 +22,16 @@
 #define PLACES_MAX 65536u
 #define LISTED_MAX 4096u /* the others get their turn when they leave the CPU the next time */
 
-/* Where a thread is blocked. */
 struct place {
     char text[256]; /* as the kernel prints it */
-    long call;      /* -1 = in none */
-    pt_u64 sp, pc;
+    struct pt_syscall in;
 };
 
-/* "230 0x0 ... (six arguments) SP PC", or "-1 SP PC", or "running". */
 static bool read_place(const struct pt_live_thread *thread, struct place *ret_place)
 {
-    unsigned long long sp, pc;
     pt_small_file_peek(ret_place->text, sizeof ret_place->text, "/proc/%u/task/%u/syscall", thread->shown.pid,
                        thread->shown.tid);
-    if (sscanf(ret_place->text, "%ld", &ret_place->call) != 1 ||
-        sscanf(ret_place->text, ret_place->call < 0 ? "%*d %llx %llx" : "%*d %*x %*x %*x %*x %*x %*x %llx %llx", &sp,
-               &pc) != 2)
-        return false;
-    ret_place->sp = sp;
-    ret_place->pc = pc;
-    return true;
+    return pt_syscall_parse(ret_place->text, &ret_place->in);
 }
 
 /* The two bytes before are no `syscall`. */
@@ -81,7 +71,7 @@ static void sample_thread(struct pt_blocked *blocked, const struct pt_blocked_co
     struct pt_unwound stack;
     if (!read_place(thread, &before))
         return;
-    struct iovec to = {blocked->stack, STACK_BYTES}, from = {(void *)(uintptr_t)before.sp, STACK_BYTES};
+    struct iovec to = {blocked->stack, STACK_BYTES}, from = {(void *)(uintptr_t)before.in.sp, STACK_BYTES};
     const ssize_t n = process_vm_readv((pid_t)thread->shown.pid, &to, 1, &from, 1, 0);
     const struct pt_python_stack *python =
         with->pythons ? pt_pythons_stack_now(with->pythons, thread->shown.pid, thread->shown.tid) : NULL;
@@ -89,16 +79,16 @@ static void sample_thread(struct pt_blocked *blocked, const struct pt_blocked_co
         return;
     /* The kernel does not give rbp. Where it is needed (code without tables or with frame pointers) the walk ends,
      * unless the thread left the CPU at this very place before. */
-    pt_u64 regs[PT_REG__COUNT] = {[PT_REG_RSP] = before.sp, [PT_REG_RIP] = before.pc};
-    if (thread->left_at.sp == before.sp && thread->left_at.pc == before.pc)
+    pt_u64 regs[PT_REG__COUNT] = {[PT_REG_RSP] = before.in.sp, [PT_REG_RIP] = before.in.pc};
+    if (thread->left_at.sp == before.in.sp && thread->left_at.pc == before.in.pc)
         regs[PT_REG_RBP] = thread->left_at.rbp;
-    const struct pt_perf_sample sample = {before.pc, regs, blocked->stack, (pt_u64)n};
+    const struct pt_perf_sample sample = {before.in.pc, regs, blocked->stack, (pt_u64)n};
     const struct pt_image *image = pt_images_of(with->images, thread->shown.pid);
     pt_unwind(with->modules, image, thread->shown.pid, &sample, &stack);
     if (python)
         pt_python_merge(with->modules, python, &stack);
     const bool is_fault =
-        before.call < 0 && !is_stopped(thread) && pt_blocked_is_fault(image, thread->shown.pid, before.pc);
+        before.in.call < 0 && !is_stopped(thread) && pt_blocked_is_fault(image, thread->shown.pid, before.in.pc);
     thread->misses_page |= is_fault;
     pt_thread_waits_at(thread, pt_stack_tree_add(with->stacks, &stack, false), is_fault,
                        pt_monotonic_ns() - with->begin_ns);

@@ -292,6 +292,20 @@ static void say_unread(struct pt_cpu_profile *profile)
     pt_profile_file_chunk(&profile->file, PT_CPU_CHUNK_NOTE, profile->note, strlen(profile->note));
 }
 
+/* The gravest first: there is room for one note. */
+static void say_lost(struct pt_cpu_profile *profile)
+{
+    const struct pt_cpu_totals *totals = &profile->totals;
+    if (totals->lost_records)
+        snprintf(profile->note, sizeof profile->note,
+                 "the kernel dropped %llu records of CPU use: times are incomplete",
+                 (unsigned long long)totals->lost_records);
+    else if (totals->lost_threads)
+        snprintf(profile->note, sizeof profile->note, "more threads than can be kept: the CPU use of some is missing");
+    else if (totals->lost_nodes)
+        snprintf(profile->note, sizeof profile->note, "more different stacks than can be kept: some end early");
+}
+
 void pt_cpu_profile_end(struct pt_cpu_profile *profile)
 {
     if (profile->has_ended || !profile->root)
@@ -308,10 +322,8 @@ void pt_cpu_profile_end(struct pt_cpu_profile *profile)
     profile->totals.own_cpu_ns += pt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     write_all(profile, now_ns);
     say_unread(profile);
-    if (profile->totals.lost_records && !profile->note[0])
-        snprintf(profile->note, sizeof profile->note,
-                 "the kernel dropped %llu records of CPU use: times are incomplete",
-                 (unsigned long long)profile->totals.lost_records);
+    if (!profile->note[0])
+        say_lost(profile);
     if (profile->file.problem)
         snprintf(profile->note, sizeof profile->note, "the CPU profile is incomplete: %s",
                  strerror(profile->file.problem));

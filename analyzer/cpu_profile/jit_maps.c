@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cpu_file/jit_map.h"
 #include "util/auto.h"
 
-#define MOST_BYTES (64u << 20)      /* of one process: a million functions */
 #define MOST_BYTES_ALL (256u << 20) /* of a stage */
 
 void pt_jit_maps_note(struct pt_jit_maps *maps, const struct pt_code_modules *modules, pt_u32 pid,
@@ -50,7 +50,7 @@ static void copy_bytes(struct pt_jit_maps *maps, int from, int to)
 {
     char bytes[65536];
     ssize_t n;
-    for (pt_u64 copied = 0; copied < MOST_BYTES && maps->n_bytes < MOST_BYTES_ALL; copied += (pt_u64)n) {
+    for (pt_u64 copied = 0; copied < PT_JIT_MAP_MOST_BYTES && maps->n_bytes < MOST_BYTES_ALL; copied += (pt_u64)n) {
         while ((n = read(from, bytes, sizeof bytes)) < 0 && errno == EINTR)
             ;
         if (n <= 0 || write(to, bytes, (size_t)n) != n)

@@ -19,8 +19,7 @@
 /* Printed unchanged: visible, and without effect on the rest of the line. */
 static bool is_plain(uint32_t code)
 {
-    const bool is_c1 = code >= 0x80 && code < 0xa0, is_format = code >= 0x2000 && code < 0x2070;
-    return code >= 0x20 && code != 0x7f && !is_c1 && !is_format && code != 0x61c && code != 0xfeff && code < 0xe0000;
+    return !pt_utf8_is_control(code) && code < 0xe0000;
 }
 
 void pt_text_quote(struct pt_str *out, const char *text)

@@ -44,11 +44,6 @@ static struct busy busy_of(const struct pt_run_stage *run, double cpus)
     return busy;
 }
 
-static double cell(const struct pt_table *table, size_t row, const char *column)
-{
-    return pt_value_number(pt_table_cell(table, row, column));
-}
-
 /* Of what was waited for, how long it did nothing else than compute or queue, or was not traced: not the time in which
  * it slept or read files. */
 static double waits_that_may_queue_s(const struct pt_profile *profile, pt_u32 stage)
@@ -60,10 +55,11 @@ static double waits_that_may_queue_s(const struct pt_profile *profile, pt_u32 st
                    pt_stage_number_or_0(profile, stage, "time.workers_s");
     for (size_t row = 0; waits && row < waits->n_rows; row++) {
         /* Later steps are part of the first, whoever answers on the network is not in the sum. */
-        if (cell(waits, row, "step") > 1 || cell(waits, row, "part") == PT_PART_network)
+        if (pt_table_number(waits, row, "step") > 1 || pt_table_number(waits, row, "part") == PT_PART_network)
             continue;
-        sum_s -= cell(waits, row, "total_s") - cell(waits, row, "python_s") - cell(waits, row, "native_s") -
-                 cell(waits, row, "runnable_s") - cell(waits, row, "unattributed_s");
+        sum_s -= pt_table_number(waits, row, "total_s") - pt_table_number(waits, row, "python_s") -
+                 pt_table_number(waits, row, "native_s") - pt_table_number(waits, row, "runnable_s") -
+                 pt_table_number(waits, row, "unattributed_s");
     }
     return fmax(sum_s, 0);
 }

@@ -7,17 +7,12 @@
 
 #include <string.h>
 
-static const struct pt_cpu_function *function_of(const struct pt_cpu_view *view, pt_u32 frame)
-{
-    return &view->functions.items[view->frames.items[frame].function];
-}
-
 pt_u32 pt_cpu_program_frame(const struct pt_cpu_view *view, pt_u32 frame, pt_u32 *ret_line)
 {
     pt_u32 at = frame, line = 0;
-    for (; at && pt_code_serves(function_of(view, at)->code); at = view->frames.items[at].parent)
+    for (; at && pt_code_serves(pt_cpu_function_of(view, at)->code); at = view->frames.items[at].parent)
         line = view->frames.items[at].called_at;
-    const bool is_found = at && function_of(view, at)->code != PT_CODE_CUT;
+    const bool is_found = at && pt_cpu_function_of(view, at)->code != PT_CODE_CUT;
     if (ret_line)
         *ret_line = is_found ? line : 0;
     return is_found ? at : frame;
@@ -37,7 +32,7 @@ struct pt_python_program pt_cpu_program_of(const struct pt_cpu_view *view, pt_u3
 {
     struct pt_python_program program = {0};
     for (; frame; frame = view->frames.items[frame].parent) {
-        const struct pt_cpu_function *function = function_of(view, frame);
+        const struct pt_cpu_function *function = pt_cpu_function_of(view, frame);
         if (function->code == PT_CODE_SCRIPT && function->file)
             pt_python_look(&program, function->name, function->file, pt_cpu_line(view, frame, 0));
     }
@@ -47,7 +42,7 @@ struct pt_python_program pt_cpu_program_of(const struct pt_cpu_view *view, pt_u3
 enum pt_python_owner pt_cpu_python_owner(const struct pt_cpu_view *view, const struct pt_python_program *program,
                                          pt_u32 frame)
 {
-    const struct pt_cpu_function *function = function_of(view, frame);
+    const struct pt_cpu_function *function = pt_cpu_function_of(view, frame);
     return pt_python_owner_of(program, function->name, function->file, pt_cpu_line(view, frame, 0));
 }
 
@@ -58,7 +53,7 @@ pt_u32 pt_cpu_stack(const struct pt_cpu_view *view, pt_u32 frame, struct pt_stac
     bool is_library[PT_STACK_FRAMES];
     pt_u32 n = 0, own = 0, called_at = 0;
     for (; frame && n < PT_STACK_FRAMES; frame = view->frames.items[frame].parent) {
-        const struct pt_cpu_function *function = function_of(view, frame);
+        const struct pt_cpu_function *function = pt_cpu_function_of(view, frame);
         const bool is_python = pt_frame_flags(function->code) & PT_FRAME_OF_PYTHON;
         const enum pt_python_owner owner =
             is_python ? pt_cpu_python_owner(view, &program, frame) : PT_OWNER_INTERPRETER;
@@ -82,7 +77,7 @@ pt_u32 pt_cpu_stack(const struct pt_cpu_view *view, pt_u32 frame, struct pt_stac
 pt_u32 pt_cpu_function_at(const struct pt_cpu_view *view, pt_u32 node)
 {
     pt_u32 frame = view->frame_of[node];
-    while (frame && view->frames.items[frame].parent && function_of(view, frame)->code == PT_CODE_KERNEL)
+    while (frame && view->frames.items[frame].parent && pt_cpu_function_of(view, frame)->code == PT_CODE_KERNEL)
         frame = view->frames.items[frame].parent;
     return view->frames.items[frame].function;
 }
@@ -113,7 +108,7 @@ bool pt_cpu_is_tracing(const struct pt_cpu_view *view, pt_u32 node)
     if (view->tracer && view->frames.items[view->frame_of[node]].is_in_cupti)
         return true; /* it works for us: a program that uses it for itself traces itself */
     for (pt_u32 frame = view->frame_of[node]; frame; frame = view->frames.items[frame].parent) {
-        const struct pt_cpu_function *function = function_of(view, frame);
+        const struct pt_cpu_function *function = pt_cpu_function_of(view, frame);
         if (function->code == PT_CODE_TRACER)
             return !is_below_libc || !strncmp(function->name, "pt_", 3);
         if (!pt_code_serves(function->code))

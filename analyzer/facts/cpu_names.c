@@ -104,7 +104,7 @@ static const char *jit_name(struct pt_cpu_view *view, const struct pt_cpu_node *
     enum { FAR_OUT = 40 };
     pt_u32 frame = view->frame_of[node->parent];
     for (int i = 0; frame && i < FAR_OUT; frame = view->frames.items[frame].parent, i++) {
-        const struct pt_cpu_function *caller = &view->functions.items[view->frames.items[frame].function];
+        const struct pt_cpu_function *caller = pt_cpu_function_of(view, frame);
         if (caller->code == PT_CODE_JIT && !caller->has_name)
             return caller->name;
         const char *generator = pt_code_jit_of(caller->module, caller->has_name ? caller->name : NULL);

@@ -60,6 +60,14 @@ struct pt_cpu_view {
     struct pt_map by_name, by_call; /* module and name -> function, parent and function -> frame */
 };
 
+static inline const struct pt_cpu_function *pt_cpu_function_of(const struct pt_cpu_view *view, pt_u32 frame)
+{
+    return &view->functions.items[view->frames.items[frame].function];
+}
+static inline bool pt_cpu_is_script(const struct pt_cpu_view *view, pt_u32 frame)
+{
+    return pt_cpu_function_of(view, frame)->code == PT_CODE_SCRIPT;
+}
 /* The function as which a frame is shown: our own are one. */
 static inline pt_u32 pt_cpu_shown(const struct pt_cpu_view *view, pt_u32 frame)
 {

@@ -100,22 +100,15 @@ struct here {
     } nested;
 };
 
-/* "NSpid:  4711  12": from the outermost namespace that is seen to its own. */
 static void add_nested(struct here *here, pt_u32 pid)
 {
-    static const char key[] = "\nNSpid:", owner_key[] = "\nUid:";
+    static const char owner_key[] = "\nUid:";
     char text[4096];
     if (pt_small_file_peek(text, sizeof text, "/proc/%u/status", pid) <= 0)
         return;
     const char *owner = strstr(text, owner_key);
-    const char *number = strstr(text, key);
-    pt_u32 inner_pid = 0, n = 0;
-    for (number = number ? number + sizeof key - 1 : ""; *number == '\t'; n++) {
-        char *end;
-        inner_pid = (pt_u32)strtoul(number + 1, &end, 10);
-        number = end;
-    }
-    if (n > 1)
+    pt_u32 inner_pid = 0;
+    if (pt_inner_pid(text, &inner_pid) > 1)
         pt_vec_push(&here->nested, ((struct nested){
                                        .pid = pid,
                                        .inner_pid = inner_pid,

@@ -15,10 +15,15 @@
 /* A note about a run without run.json. */
 const char *pt_report_no_launcher_note(const struct pt_session *session, struct pt_arena *arena);
 
+static inline bool pt_status_is_bad(const char *status)
+{
+    return !strcmp(status, "failed") || !strcmp(status, "timeout");
+}
+
 /* The launcher saw it end badly. */
 static inline bool pt_run_stage_failed(const struct pt_run_stage *run)
 {
-    return run->status && (!strcmp(run->status, "failed") || !strcmp(run->status, "timeout"));
+    return run->status && pt_status_is_bad(run->status);
 }
 
 /* ok, failed, skipped, timeout, running; ok, too, where it became a program without a trace: nothing says that it

@@ -273,7 +273,7 @@ static double gpu_window_s(const struct pt_profile *profile, const struct pt_fin
     const struct pt_table *devices = pt_view_table(&profile->metrics, (pt_u32)finding->stage, PT_VIEW_gpu_devices);
     double window_s = 0;
     for (size_t row = 0; devices && row < devices->n_rows; row++)
-        window_s = fmax(window_s, pt_value_number(pt_table_cell(devices, row, "window_s")));
+        window_s = fmax(window_s, pt_table_number(devices, row, "window_s"));
     return window_s;
 }
 

@@ -141,9 +141,9 @@ static bool are_tiny(const struct pt_profile *profile, pt_i64 stage)
     const struct pt_table *files = pt_view_rows(&profile->metrics, (pt_u32)stage, PT_VIEW_files);
     for (size_t i = 0; files && i < files->n_rows; i++) {
         const char *path = pt_value_label(pt_table_cell(files, i, "path"));
-        const double writes = pt_value_number(pt_table_cell(files, i, "writes"));
+        const double writes = pt_table_number(files, i, "writes");
         if (path && !strcmp(path, "(pipes)") && writes >= FEWEST_MESSAGES)
-            return pt_value_number(pt_table_cell(files, i, "written_bytes")) < TINY_BYTES * writes;
+            return pt_table_number(files, i, "written_bytes") < TINY_BYTES * writes;
     }
     return false;
 }

@@ -237,7 +237,7 @@ static void name_late_phase(struct pt_metrics *metrics, pt_u32 stage, double lat
     for (size_t i = 0; ranks && i < sizeof phases / sizeof *phases; i++) {
         double late_s = 0, others_s = 0;
         for (size_t row = 0; row < ranks->n_rows; row++) {
-            const double s = pt_value_number(pt_table_cell(ranks, row, phases[i][0]));
+            const double s = pt_table_number(ranks, row, phases[i][0]);
             const struct pt_value rank = pt_table_cell(ranks, row, "rank");
             const bool is_late = rank.type != PT_VALUE_UNKNOWN && pt_value_number(rank) == late;
             late_s += is_late ? s : 0;

@@ -172,8 +172,8 @@ static bool fetch_under_a_lock(const struct pt_finding *finding, const struct pt
     const struct pt_table *threads = pt_view_table(metrics, (pt_u32)finding->stage, PT_VIEW_thread_time);
     size_t n = 0;
     for (size_t row = 0; threads && row < threads->n_rows; row++) {
-        const double network_s = pt_value_number(pt_table_cell(threads, row, pt_time_parts[PT_PART_network].key));
-        const double lock_s = pt_value_number(pt_table_cell(threads, row, pt_time_parts[PT_PART_lock].key));
+        const double network_s = pt_table_number(threads, row, pt_time_parts[PT_PART_network].key);
+        const double lock_s = pt_table_number(threads, row, pt_time_parts[PT_PART_lock].key);
         n += network_s > 0 && lock_s >= network_s;
     }
     return n >= 2 && pt_finding_number(finding, metrics, "lock.contended.cost_s") >=
@@ -186,8 +186,8 @@ static double computed_by_servers_s(const struct pt_finding *finding, const stru
     const struct pt_table *waits = pt_view_table(metrics, (pt_u32)finding->stage, PT_VIEW_waits);
     double computing_s = 0;
     for (size_t row = 0; waits && row < waits->n_rows; row++)
-        if ((enum pt_time_part)pt_value_number(pt_table_cell(waits, row, "part")) == PT_PART_network)
-            computing_s += pt_value_number(pt_table_cell(waits, row, pt_time_parts[PT_PART_computing].key));
+        if ((enum pt_time_part)pt_table_number(waits, row, "part") == PT_PART_network)
+            computing_s += pt_table_number(waits, row, pt_time_parts[PT_PART_computing].key);
     return computing_s;
 }
 
@@ -207,8 +207,8 @@ static bool has_one_long_request(const struct pt_finding *finding, const struct 
     const struct pt_table *hosts = pt_view_table(metrics, (pt_u32)finding->stage, PT_VIEW_hosts);
     double longest_s = 0, total_s = 0;
     for (size_t row = 0; hosts && row < hosts->n_rows; row++) {
-        longest_s = fmax(longest_s, pt_value_number(pt_table_cell(hosts, row, "longest_s")));
-        total_s += pt_value_number(pt_table_cell(hosts, row, "total_s"));
+        longest_s = fmax(longest_s, pt_table_number(hosts, row, "longest_s"));
+        total_s += pt_table_number(hosts, row, "total_s");
     }
     return longest_s > total_s / MOST_PARTS;
 }

@@ -149,7 +149,7 @@ static double sum_of(const struct pt_table *table, size_t row, const enum pt_tim
 {
     double s = 0;
     for (size_t i = 0; i < n; i++)
-        s += pt_value_number(pt_table_cell(table, row, pt_time_parts[parts[i]].key));
+        s += pt_table_number(table, row, pt_time_parts[parts[i]].key);
     return s;
 }
 
@@ -161,8 +161,8 @@ static struct meanwhile meanwhile_of(const struct pt_profile *profile, const str
                                                  PT_PART_page_fault};
     struct meanwhile sum = {0};
     for (size_t row = 0; table && row < table->n_rows; row++) {
-        if (pt_value_number(pt_table_cell(table, row, "is_own")) != 1 ||
-            (enum pt_time_part)pt_value_number(pt_table_cell(table, row, "part")) != finding->part)
+        if (pt_table_number(table, row, "is_own") != 1 ||
+            (enum pt_time_part)pt_table_number(table, row, "part") != finding->part)
             continue;
         const double in_files_s = sum_of(table, row, in_files, sizeof in_files / sizeof *in_files);
         sum.computing_s += sum_of(table, row, computing, 1);
@@ -195,8 +195,8 @@ static void drop_waits_of_other_parts(struct pt_finding *finding)
         return;
     for (pt_u32 i = 0; i < finding->n_rows; i++) {
         const size_t row = finding->rows[i];
-        const bool is_own = pt_value_number(pt_table_cell(table, row, "is_own")) == 1;
-        if (is_own && (enum pt_time_part)pt_value_number(pt_table_cell(table, row, "part")) != finding->part)
+        const bool is_own = pt_table_number(table, row, "is_own") == 1;
+        if (is_own && (enum pt_time_part)pt_table_number(table, row, "part") != finding->part)
             continue;
         n_own += is_own;
         finding->rows[n++] = row;
@@ -247,18 +247,14 @@ static void say_what_was_not_seen(const struct pt_profile *profile, struct pt_fi
                             "see: proftrace doctor says what it can record.";
 }
 
-static double cell(const struct pt_table *table, size_t row, const char *column)
-{
-    return pt_value_number(pt_table_cell(table, row, column));
-}
-
 /* Each wait stands above those of whom it waits for: the last one of which most of the time of the first is. */
 static size_t end_of_chain(const struct pt_table *table, size_t first)
 {
-    const double least_s = cell(table, first, "total_s") / 2;
+    const double least_s = pt_table_number(table, first, "total_s") / 2;
     size_t row = first;
-    while (row + 1 < table->n_rows && cell(table, row + 1, "step") == cell(table, row, "step") + 1 &&
-           cell(table, row + 1, "total_s") >= least_s)
+    while (row + 1 < table->n_rows &&
+           pt_table_number(table, row + 1, "step") == pt_table_number(table, row, "step") + 1 &&
+           pt_table_number(table, row + 1, "total_s") >= least_s)
         row++;
     return row;
 }
@@ -269,9 +265,9 @@ static bool is_worth_a_look(const struct pt_finding *finding)
 {
     double seen_s = 0;
     for (size_t row = 0; finding->n_rows && row < finding->table->n_rows; row++)
-        if (cell(finding->table, row, "is_own") == 1 &&
-            (enum pt_time_part)cell(finding->table, row, "part") == finding->part)
-            seen_s += cell(finding->table, row, "total_s");
+        if (pt_table_number(finding->table, row, "is_own") == 1 &&
+            (enum pt_time_part)pt_table_number(finding->table, row, "part") == finding->part)
+            seen_s += pt_table_number(finding->table, row, "total_s");
     return finding->n_rows && seen_s >= LEAST_SEEN * finding->time_s;
 }
 
@@ -292,9 +288,9 @@ static void say_whom_it_waits_for(struct pt_profile *profile, const struct pt_ge
     struct pt_metrics *metrics = &profile->metrics;
     const char *name = pt_value_label(pt_table_cell(finding->table, first, "waited_for"));
     const char *mostly = pt_value_label(pt_table_cell(finding->table, first, "mostly"));
-    const char *whom = strstr(name, "thread ")
-                           ? name
-                           : pt_metrics_format(metrics, "%s (pid %.0f)", name, cell(finding->table, first, "pid"));
+    const char *whom = strstr(name, "thread ") ? name
+                                               : pt_metrics_format(metrics, "%s (pid %.0f)", name,
+                                                                   pt_table_number(finding->table, first, "pid"));
     const bool is_known = strncmp(mostly, pt_time_parts[PT_PART_unattributed].label,
                                   strlen(pt_time_parts[PT_PART_unattributed].label)) != 0;
     finding->remedy =

@@ -24,11 +24,6 @@
  * halves that are none of one whole. */
 #define MOST_BACKWARD 0.1
 
-static bool is_own(const struct pt_stack_frame *frame)
-{
-    return frame->flags & PT_FRAME_OF_PYTHON && !(frame->flags & PT_FRAME_SERVES) && frame->file;
-}
-
 static bool is_outermost(const char *function)
 {
     return !strcmp(function, "<module>");
@@ -79,7 +74,7 @@ static const struct pt_stack_frame *caller_of(const struct pt_stack *stack, pt_u
                                               const struct pt_own_function *function)
 {
     for (pt_u32 i = index + 1; i < stack->n; i++)
-        if (is_own(&stack->frames[i]) && !is_in(&stack->frames[i], function))
+        if (pt_python_is_own(&stack->frames[i]) && !is_in(&stack->frames[i], function))
             return &stack->frames[i];
     return NULL;
 }
@@ -87,7 +82,7 @@ static const struct pt_stack_frame *caller_of(const struct pt_stack *stack, pt_u
 static bool is_further_out(const struct pt_stack *stack, pt_u32 index, const struct pt_own_function *function)
 {
     for (pt_u32 i = index + 1; i < stack->n; i++)
-        if (is_own(&stack->frames[i]) && is_in(&stack->frames[i], function))
+        if (pt_python_is_own(&stack->frames[i]) && is_in(&stack->frames[i], function))
             return true;
     return false;
 }
@@ -106,7 +101,7 @@ static bool is_in_module(const struct pt_stack *stack, pt_u32 index)
 static void note_libraries(struct search *search, const struct pt_stack *stack)
 {
     const struct pt_stack_frame *own = pt_python_own_frame(stack->frames, stack->n);
-    if (!own || !is_own(own) || pt_python_is_library_frame(own))
+    if (!own || !pt_python_is_own(own) || pt_python_is_library_frame(own))
         return;
     const pt_u64 index = (pt_u64)(function_of(search, own) - search->functions->items) + 1;
     for (const struct pt_stack_frame *frame = stack->frames; frame < own; frame++) {
@@ -159,15 +154,15 @@ static void add_to_one(const struct search *search, const struct pt_stack *stack
 static void add_stack(struct search *search, const struct pt_stack *stack)
 {
     const struct pt_stack_frame *own = pt_python_own_frame(stack->frames, stack->n);
-    struct pt_own_function *whose = own && is_own(own) ? who_has_it(search, stack) : NULL;
+    struct pt_own_function *whose = own && pt_python_is_own(own) ? who_has_it(search, stack) : NULL;
     if (whose) {
         add_to_one(search, stack, whose);
         return;
     }
-    if (own && is_own(own))
+    if (own && pt_python_is_own(own))
         add_own(search, stack, function_of(search, own));
     for (pt_u32 i = 0; i < stack->n; i++) {
-        if (!is_own(&stack->frames[i]))
+        if (!pt_python_is_own(&stack->frames[i]))
             continue;
         struct pt_own_function *function = function_of(search, &stack->frames[i]);
         if (is_further_out(stack, i, function))

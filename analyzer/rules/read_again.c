@@ -47,12 +47,12 @@ struct pt_read_again pt_read_again_in(const struct pt_profile *profile, pt_i64 s
         if (at.type != PT_VALUE_TEXT || !is_place_in(at.text, file, function))
             continue;
         n_files++;
-        const double opens = pt_value_number(pt_table_cell(files, i, "opens"));
+        const double opens = pt_table_number(files, i, "opens");
         /* What the stage has written itself must be read for that. */
-        const double written = pt_value_number(pt_table_cell(files, i, "written_bytes")) +
-                               pt_value_number(pt_table_cell(files, i, "stdio_written_bytes"));
-        const double again = pt_value_number(pt_table_cell(files, i, "read_again_bytes")) - written;
-        const double distinct = pt_value_number(pt_table_cell(files, i, "distinct_bytes"));
+        const double written =
+            pt_table_number(files, i, "written_bytes") + pt_table_number(files, i, "stdio_written_bytes");
+        const double again = pt_table_number(files, i, "read_again_bytes") - written;
+        const double distinct = pt_table_number(files, i, "distinct_bytes");
         /* Who reads a small part of a large file each time reads another one. */
         if (opens < fewest_opens || !(again > most_bytes) || again + distinct < opens * distinct / 2)
             continue;
@@ -77,7 +77,7 @@ double pt_opens_in(const struct pt_profile *profile, pt_i64 stage, const char *f
     double all = 0, its = 0;
     for (size_t i = 0; files && i < files->n_rows; i++) {
         const struct pt_value at = pt_table_cell(files, i, "python_place");
-        const double opens = fmax(pt_value_number(pt_table_cell(files, i, "opens")), 0);
+        const double opens = fmax(pt_table_number(files, i, "opens"), 0);
         all += opens;
         its += at.type == PT_VALUE_TEXT && is_place_in(at.text, file, function) ? opens : 0;
     }
@@ -93,7 +93,7 @@ double pt_opens_of_one_file_in(const struct pt_profile *profile, pt_i64 stage, c
     for (size_t i = 0; files && i < files->n_rows; i++) {
         const struct pt_value at = pt_table_cell(files, i, "python_place");
         if (at.type == PT_VALUE_TEXT && is_place_in(at.text, file, function))
-            most = fmax(most, pt_value_number(pt_table_cell(files, i, "opens")));
+            most = fmax(most, pt_table_number(files, i, "opens"));
     }
     return most / fmax((double)count_processes(profile, stage), 1);
 }

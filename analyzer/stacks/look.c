@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 #include "proftrace/format.h"
+#include "proftrace/limits.h"
 #include "cpu_file/interpreter.h"
 #include "cpu_profile/python/merge.h"
 #include "cpu_profile/unwind.h"
@@ -81,19 +82,13 @@ static void read_maps(struct pt_look *look, struct pt_look_process *process)
         map_line(look, process, line);
 }
 
-/* "NSpid:  4711  12": from the outermost namespace to its own. */
+/* In its own namespace. */
 static pt_u32 inner_tid(pt_u32 pid, pt_u32 tid)
 {
-    static const char key[] = "\nNSpid:";
     char text[4096];
     pt_u32 inner = tid;
-    if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/status", pid, tid) <= 0)
-        return tid;
-    char *end = strstr(text, key);
-    if (!end)
-        return tid;
-    for (end += sizeof key - 1; *end == '\t';)
-        inner = (pt_u32)strtoul(end + 1, &end, 10);
+    if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/status", pid, tid) > 0)
+        pt_inner_pid(text, &inner);
     return inner;
 }
 
@@ -217,7 +212,7 @@ static void add_python_line(struct reading *reading, pt_u32 number)
 
 static bool is_own(const char *module)
 {
-    return !strcmp(pt_base_name(module), "libproftrace.so");
+    return !strcmp(pt_base_name(module), PT_LIBRARY_NAME);
 }
 
 static void add_native_lines(struct reading *reading, const struct pt_code_place *place)

@@ -19,32 +19,18 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/process_stat.h"
 #include "util/small_file.h"
 
 /* A thread that sleeps uninterruptibly does not stop: after that time it is let alone. */
 #define STOP_WAIT_NS 20000000
 
-struct place {
-    long call;
-    pt_u64 sp, pc;
-};
-
-/* "230 0x0 ... (six arguments) SP PC", "-1 SP PC", or "running". */
-static bool read_place(struct pt_look_thread *thread, struct place *ret_place)
+static bool read_place(const struct pt_look_thread *thread, struct pt_syscall *ret_place)
 {
     char text[256];
-    unsigned long long a[6] = {0}, sp, pc;
     errno = 0;
-    if (pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/syscall", thread->process->pid, thread->tid) <= 0)
-        return false;
-    if (sscanf(text, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &ret_place->call, &a[0], &a[1], &a[2], &a[3], &a[4],
-               &a[5], &sp, &pc) != 9 &&
-        (ret_place->call != -1 || sscanf(text, "-1 %llx %llx", &sp, &pc) != 2))
-        return false;
-    for (int i = 0; i < 6; i++)
-        thread->arguments[i] = a[i];
-    *ret_place = (struct place){ret_place->call, sp, pc};
-    return true;
+    return pt_small_file_peek(text, sizeof text, "/proc/%u/task/%u/syscall", thread->process->pid, thread->tid) > 0 &&
+           pt_syscall_parse(text, ret_place);
 }
 
 /* As much as there is between the stack pointer and the end of the mapping. */
@@ -70,10 +56,11 @@ static void copy_stack(pt_u32 pid, struct pt_registers *registers)
 
 bool pt_registers_of_waiting(struct pt_look_thread *thread, struct pt_registers *ret_registers)
 {
-    struct place place = {.call = -1};
+    struct pt_syscall place;
     if (!read_place(thread, &place))
         return false;
     thread->call = place.call;
+    memcpy(thread->arguments, place.arguments, sizeof thread->arguments);
     for (int i = 0; i < PT_REG__COUNT; i++)
         ret_registers->values[i] = 0;
     ret_registers->values[PT_REG_RSP] = place.sp;
@@ -84,18 +71,16 @@ bool pt_registers_of_waiting(struct pt_look_thread *thread, struct pt_registers 
 
 bool pt_registers_still_there(const struct pt_look_thread *thread, const struct pt_registers *registers)
 {
-    struct pt_look_thread copy = *thread;
-    struct place place = {.call = -1};
-    return read_place(&copy, &place) && place.call == thread->call && place.sp == registers->values[PT_REG_RSP] &&
+    struct pt_syscall place;
+    return read_place(thread, &place) && place.call == thread->call && place.sp == registers->values[PT_REG_RSP] &&
            place.pc == registers->values[PT_REG_RIP];
 }
 
 bool pt_registers_same_call(const struct pt_look_thread *thread)
 {
-    struct pt_look_thread copy = *thread;
-    struct place place = {.call = -1};
-    return read_place(&copy, &place) && place.call == thread->call &&
-           !memcmp(copy.arguments, thread->arguments, sizeof copy.arguments);
+    struct pt_syscall place;
+    return read_place(thread, &place) && place.call == thread->call &&
+           !memcmp(place.arguments, thread->arguments, sizeof place.arguments);
 }
 
 /* ---- stopping ---- */

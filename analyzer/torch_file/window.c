@@ -139,7 +139,7 @@ static void take(struct reading *reading, const struct pt_torch_event *event)
     }
     window->has_shapes |= event->shapes.n > 0;
     /* Hostile files have steps among the kernels, too: whatever is no kernel has a thread. */
-    const enum pt_torch_kind kind = !strncmp(event->name, "ProfilerStep", 12) ? PT_TORCH_RANGE : event->kind;
+    const enum pt_torch_kind kind = pt_torch_is_step(event->name) ? PT_TORCH_RANGE : event->kind;
     const struct pt_torch_span span = {
         .name = keep(reading, event->name, kept_bytes(event->name)),
         .shapes = keep(reading, event->shapes.text, strlen(event->shapes.text)),
@@ -313,7 +313,7 @@ static void settle(struct reading *reading)
         struct pt_torch_span *span = &reading->spans.items[i].span;
         span->start_ns = on_our_clock(&line, reading->spans.items[i].start_us);
         span->took_ns = (pt_i64)(reading->spans.items[i].took_us * 1e3);
-        if (!strncmp(span->name, "ProfilerStep", 12) && window->steps < reading->whole_steps) {
+        if (pt_torch_is_step(span->name) && window->steps < reading->whole_steps) {
             window->steps++;
             window->steps_ns += span->took_ns;
         }

@@ -10,12 +10,19 @@
 #define PT_TORCH_FILE_WINDOW_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "proftrace/types.h"
 #include "util/error.h"
 #include "util/map.h"
 #include "util/vec.h"
 #include "trace_events.h"
+
+/* "ProfilerStep#7": the range that torch.profiler makes of each step. */
+static inline bool pt_torch_is_step(const char *name)
+{
+    return !strncmp(name, "ProfilerStep#", 13);
+}
 
 enum pt_torch_window_kind { PT_TORCH_STEPS, PT_TORCH_EVERY, PT_TORCH_EPOCH, PT_TORCH_VALIDATION };
 

@@ -135,3 +135,30 @@ bool pt_process_pss_bytes(pid_t pid, uint64_t *ret_bytes)
     *ret_bytes = strtoull(line + strlen("\nPss:"), NULL, 10) * 1024;
     return true;
 }
+
+uint32_t pt_inner_pid(const char *status, uint32_t *ret_pid)
+{
+    static const char key[] = "\nNSpid:";
+    const char *number = strstr(status, key);
+    uint32_t n = 0;
+    for (number = number ? number + sizeof key - 1 : ""; *number == '\t'; n++) {
+        char *end;
+        *ret_pid = (uint32_t)strtoul(number + 1, &end, 10);
+        number = end;
+    }
+    return n;
+}
+
+bool pt_syscall_parse(const char *text, struct pt_syscall *ret_syscall)
+{
+    unsigned long long a[6] = {0}, sp, pc;
+    long call = 0;
+    if (sscanf(text, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &call, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5],
+               &sp, &pc) != 9 &&
+        (call != -1 || sscanf(text, "-1 %llx %llx", &sp, &pc) != 2))
+        return false;
+    *ret_syscall = (struct pt_syscall){.call = call, .sp = sp, .pc = pc};
+    for (int i = 0; call != -1 && i < 6; i++)
+        ret_syscall->arguments[i] = a[i];
+    return true;
+}

@@ -48,6 +48,19 @@ bool pt_process_stat_read(int fd, struct pt_process_stat *ret_stat);
  * /proc/<number> as well. The kernel shows a process by its main thread, which has no memory and no files any more. */
 uint32_t pt_living_thread(uint32_t pid);
 
+/* Of the text of /proc/PID/status, "NSpid:  4711  12": its number in its own namespace, the innermost; the number of
+ * namespaces that are seen, 0 = the kernel does not say. */
+uint32_t pt_inner_pid(const char *status, uint32_t *ret_pid);
+
+/* Where a thread is blocked. */
+struct pt_syscall {
+    long call; /* -1 = in none */
+    uint64_t arguments[6], sp, pc;
+};
+/* Of the text of /proc/PID/task/TID/syscall: "230 0x0 ... (six arguments) SP PC", or "-1 SP PC"; false for "running".
+ */
+bool pt_syscall_parse(const char *text, struct pt_syscall *ret_syscall);
+
 /* Proportional share of memory. Walks the page tables: costs the more, the more memory there is. */
 bool pt_process_pss_bytes(pid_t pid, uint64_t *ret_bytes);
 

@@ -28,11 +28,6 @@ struct lines {
     struct pt_map by_place; /* function and line -> index, plus 1 */
 };
 
-static bool is_script(const struct pt_cpu_view *view, pt_u32 frame)
-{
-    return view->functions.items[view->frames.items[frame].function].code == PT_CODE_SCRIPT;
-}
-
 static struct line *line_of(struct lines *lines, const struct pt_cpu_frame *frame)
 {
     pt_u64 *slot = pt_map_at(&lines->by_place, (pt_u64)frame->function << 32 | frame->line);
@@ -48,7 +43,7 @@ static void add_samples(struct lines *lines, const struct pt_cpu_view *view, pt_
 {
     const bool is_backward = codes[frame] & PT_IN_BACKWARD;
     for (pt_u32 at = frame; at; at = view->frames.items[at].parent) {
-        if (!is_script(view, at) || codes[at] & PT_IN_BACKWARD)
+        if (!pt_cpu_is_script(view, at) || codes[at] & PT_IN_BACKWARD)
             continue;
         struct line *line = line_of(lines, &view->frames.items[at]);
         line->samples += samples;
@@ -97,7 +92,7 @@ static void give_to_parts(const struct pt_cpu_view *view, pt_u32 *last)
 /* Part of each step, though it is called between its phases. */
 static bool is_of_step(const struct pt_cpu_view *view, pt_u32 frame)
 {
-    const char *file = view->functions.items[view->frames.items[frame].function].file;
+    const char *file = pt_cpu_function_of(view, frame)->file;
     return file && (strstr(file, "/torch/nn/utils/clip_grad") || strstr(file, "/torch/optim/lr_scheduler"));
 }
 
@@ -112,9 +107,10 @@ void pt_mark_behind_steps(const struct pt_cpu_view *view, pt_u16 *codes)
     give_to_parts(view, last);
     for (pt_u32 i = 1; i < view->frames.n; i++) { /* a parent's number is less than its child's */
         const struct pt_cpu_frame *frame = &view->frames.items[i];
-        const bool is_behind = is_script(view, i) && last[frame->function] && frame->line > last[frame->function];
+        const bool is_behind =
+            pt_cpu_is_script(view, i) && last[frame->function] && frame->line > last[frame->function];
         const bool goes_on = codes[frame->parent] & PT_IN_BEHIND || is_behind;
-        codes[i] |= goes_on && !(is_script(view, i) && is_of_step(view, i)) ? PT_IN_BEHIND : 0;
+        codes[i] |= goes_on && !(pt_cpu_is_script(view, i) && is_of_step(view, i)) ? PT_IN_BEHIND : 0;
     }
     free(lines.items);
     pt_map_fini(&lines.by_place);

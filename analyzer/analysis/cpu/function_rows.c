@@ -25,11 +25,6 @@ void pt_function_rows_close(struct pt_function_rows *rows)
     *rows = (struct pt_function_rows){0};
 }
 
-static const struct pt_cpu_function *function_at(const struct pt_function_rows *rows, pt_u32 frame)
-{
-    return &rows->view->functions.items[rows->view->frames.items[frame].function];
-}
-
 static pt_u32 row_of_function(struct pt_function_rows *rows, pt_u32 function)
 {
     pt_u64 *row = pt_map_at(&rows->by_function, function);
@@ -60,9 +55,9 @@ static pt_u32 row_under(struct pt_function_rows *rows, const char *caller, const
 /* The nearest caller that says it. What only calls what it was given is passed over where another one does. */
 static const struct pt_cpu_function *caller_with_name(const struct pt_function_rows *rows, pt_u32 frame)
 {
-    const struct pt_cpu_function *own = function_at(rows, frame), *carrier = NULL;
+    const struct pt_cpu_function *own = pt_cpu_function_of(rows->view, frame), *carrier = NULL;
     for (pt_u32 at = rows->view->frames.items[frame].parent; at; at = rows->view->frames.items[at].parent) {
-        const struct pt_cpu_function *caller = function_at(rows, at);
+        const struct pt_cpu_function *caller = pt_cpu_function_of(rows->view, at);
         if (!caller->has_name && caller->code != PT_CODE_CUT)
             continue;
         const enum pt_code_hint hint = caller->has_name
@@ -77,7 +72,7 @@ static const struct pt_cpu_function *caller_with_name(const struct pt_function_r
 
 static pt_u32 find_row_of_frame(struct pt_function_rows *rows, pt_u32 frame)
 {
-    const struct pt_cpu_function *own = function_at(rows, frame);
+    const struct pt_cpu_function *own = pt_cpu_function_of(rows->view, frame);
     if (own->code == PT_CODE_TRACER)
         return 0;
     const bool needs_name = !own->has_name && own->module && own->code != PT_CODE_JIT;
@@ -105,11 +100,11 @@ pt_u32 pt_function_row_of_sample(struct pt_function_rows *rows, pt_u32 node, pt_
         *ret_caller = pt_cpu_program_frame(view, frame, NULL);
         return row_of_function(rows, view->tracer);
     }
-    if (!frame || function_at(rows, frame)->code != PT_CODE_KERNEL || !*ret_caller)
+    if (!frame || pt_cpu_function_of(rows->view, frame)->code != PT_CODE_KERNEL || !*ret_caller)
         return frame ? pt_function_row_of_frame(rows, frame) : 0;
     if (pt_cpu_is_page_fault(view, node))
         return row_under(rows, "page faults", "[kernel]", NULL);
-    const struct pt_cpu_function *caller = function_at(rows, *ret_caller);
+    const struct pt_cpu_function *caller = pt_cpu_function_of(rows->view, *ret_caller);
     if (caller->code == PT_CODE_CUT || caller->code == PT_CODE_TRACER)
         return row_of_function(rows, view->frames.items[frame].function);
     const pt_u32 row = pt_function_row_of_frame(rows, *ret_caller);

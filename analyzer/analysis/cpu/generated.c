@@ -20,7 +20,7 @@ static double ranges_s(const struct pt_metrics *metrics, pt_u32 stage, const cha
     double s = 0;
     for (size_t i = 0; table && i < table->n_rows; i++)
         if (!strncmp(pt_table_cell(table, i, "name").text, beginning, strlen(beginning)))
-            s += pt_value_number(pt_table_cell(table, i, "total_s"));
+            s += pt_table_number(table, i, "total_s");
     return s;
 }
 

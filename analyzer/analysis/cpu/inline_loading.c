@@ -205,7 +205,7 @@ pt_u16 *pt_training_codes(const struct pt_cpu_view *view)
     pt_u16 *kinds = pt_calloc(view->frames.n, sizeof *kinds);
     PT_AUTO(pt_freep) bool *bodies = pt_calloc(view->frames.n, sizeof *bodies);
     for (size_t i = 1; i < view->frames.n; i++) {
-        const struct pt_cpu_function *function = &view->functions.items[view->frames.items[i].function];
+        const struct pt_cpu_function *function = pt_cpu_function_of(view, i);
         const pt_u32 parent = view->frames.items[i].parent;
         const pt_u16 above = kinds[parent];
         const bool was_loaded = above & PT_IN_LOADER && function->code == PT_CODE_FRAMEWORK;

@@ -48,18 +48,13 @@ static void add(struct sums *sums, pt_u32 function, pt_u32 line, double s, pt_u6
     sum->stamp = stamp;
 }
 
-static bool is_script(const struct pt_cpu_view *view, pt_u32 frame)
-{
-    return view->functions.items[view->frames.items[frame].function].code == PT_CODE_SCRIPT;
-}
-
 static void add_count(struct python *python, const struct pt_cpu_count *count, pt_u32 stamp)
 {
     const struct pt_cpu_view *view = python->view;
     const double s = (double)count->samples * view->shared_s[count->thread];
     bool is_innermost = true;
     for (pt_u32 frame = view->frame_of[count->node]; frame; frame = view->frames.items[frame].parent) {
-        if (!is_script(view, frame))
+        if (!pt_cpu_is_script(view, frame))
             continue;
         const struct pt_cpu_frame *what = &view->frames.items[frame];
         const pt_u64 samples = is_innermost ? count->samples : 0;

@@ -129,7 +129,7 @@ static void keep_most(struct pt_profile *profile, pt_u32 stage, const struct sum
 static pt_u32 in_python(const struct pt_cpu_view *view, pt_u32 frame)
 {
     for (pt_u32 at = frame; at; at = view->frames.items[at].parent)
-        if (view->functions.items[view->frames.items[at].function].code == PT_CODE_SCRIPT)
+        if (pt_cpu_is_script(view, at))
             return at;
     return frame;
 }

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "torch_file/window.h"
 #include "util/auto.h"
 #include "util/str.h"
 
@@ -61,10 +62,9 @@ const char *pt_gpu_string(struct pt_gpu *gpu, const struct pt_process *process, 
 /* ProfilerStep#7 of torch.profiler; "step", "step 7", "step_7" of other programs. */
 static bool is_step(const char *name)
 {
-    if (!strncmp(name, "ProfilerStep#", 13))
-        return true;
-    return !strncmp(name, "step", 4) &&
-           (!name[4] || ((name[4] == ' ' || name[4] == '_') && name[5] >= '0' && name[5] <= '9'));
+    return pt_torch_is_step(name) ||
+           (!strncmp(name, "step", 4) &&
+            (!name[4] || ((name[4] == ' ' || name[4] == '_') && name[5] >= '0' && name[5] <= '9')));
 }
 
 const char *pt_gpu_range_name(struct pt_gpu *gpu, const struct pt_process *process, pt_u32 id, bool *ret_is_step)

@@ -12,7 +12,7 @@ enum { MOST_SUMS = 20000 };
 
 bool pt_is_operator(const struct pt_torch_span *span)
 {
-    return strncmp(span->name, "ProfilerStep", 12) != 0;
+    return !pt_torch_is_step(span->name);
 }
 
 static pt_u64 mix(pt_u64 key, pt_u64 value)

@@ -59,7 +59,7 @@ static void put_stage(struct suite *suite, pt_u32 stage)
     const struct pt_value duration = pt_report_stage_duration(profile, stage);
     put_case(suite, "stages", profile->stages.items[stage].name,
              duration.type == PT_VALUE_UNKNOWN ? 0 : pt_value_number(duration));
-    if (!strcmp(status, "failed") || !strcmp(status, "timeout")) {
+    if (pt_status_is_bad(status)) {
         const struct pt_log_tail tail = pt_log_tail(profile->session->path, run ? run->log : NULL, &judged->arena);
         put_failure(suite, status,
                     text_of(pt_report_stage_reason(profile, stage, &judged->arena),

@@ -382,7 +382,7 @@ static void put_stage_span(struct export *export, pt_u32 stage)
     struct pt_otlp_span span = {.id = stage_id(stage),
                                 .parent = RUN_ID,
                                 .name = export->profile.stages.items[stage].name,
-                                .has_failed = !strcmp(status, "failed") || !strcmp(status, "timeout"),
+                                .has_failed = pt_status_is_bad(status),
                                 .failure = reason.type == PT_VALUE_TEXT ? reason.text : NULL,
                                 .keys = {"proftrace.status"},
                                 .texts = {status}};

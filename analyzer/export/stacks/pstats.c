@@ -82,7 +82,7 @@ static void add_sample(struct profile *profile, const struct pt_cpu_view *view, 
     bool is_innermost = true;
     profile->n_samples++;
     for (pt_u32 frame = view->frame_of[sample->node]; frame; frame = view->frames.items[frame].parent) {
-        const struct pt_cpu_function *function = &view->functions.items[view->frames.items[frame].function];
+        const struct pt_cpu_function *function = pt_cpu_function_of(view, frame);
         if (function->code != PT_CODE_SCRIPT)
             continue;
         const pt_u32 entry = entry_of(profile, function);

@@ -35,6 +35,12 @@ void pt_python_look(struct pt_python_program *program, const char *function, con
 enum pt_python_owner pt_python_owner_of(const struct pt_python_program *program, const char *function, const char *file,
                                         pt_u32 line);
 
+/* A frame of a stack whose frames of libraries are marked as serving. */
+static inline bool pt_python_is_own(const struct pt_stack_frame *frame)
+{
+    return frame->flags & PT_FRAME_OF_PYTHON && !(frame->flags & PT_FRAME_SERVES) && frame->file;
+}
+
 /* PT_FRAME_OF_PROGRAM where only its stack tells that it is the program's own. */
 pt_u32 pt_python_owner_flags(enum pt_python_owner owner, const char *file);
 

@@ -151,7 +151,7 @@ static struct pt_panel *waits_of(const struct pt_build *b, const struct pt_findi
     struct pt_panel *panel =
         pt_doc_table(b->doc, "off_cpu_stacks", "Where threads wait", from->columns, from->n_columns, &table);
     for (size_t row = 0; row < from->n_rows; row++) {
-        if ((enum pt_time_part)pt_value_number(pt_table_cell(from, row, "part")) != of->part)
+        if ((enum pt_time_part)pt_table_number(from, row, "part") != of->part)
             continue;
         if (table->n_rows < MOST_BEHIND)
             pt_table_copy_row(table, from, row);

@@ -58,7 +58,7 @@ static void fill(const struct pt_build *b, struct pt_flame *flame, const struct 
     double next_s[DEEPEST + 1] = {0};
     flame->frames = pt_arena_alloc(&b->doc->arena, table->n_rows * sizeof *flame->frames + 1);
     for (size_t i = 0; i < table->n_rows; i++) {
-        const pt_u32 depth = (pt_u32)pt_value_number(pt_table_cell(table, i, "depth"));
+        const pt_u32 depth = (pt_u32)pt_table_number(table, i, "depth");
         const struct pt_value module = pt_table_cell(table, i, "module");
         if (depth >= DEEPEST)
             continue;
@@ -68,10 +68,10 @@ static void fill(const struct pt_build *b, struct pt_flame *flame, const struct 
             .module = module.type == PT_VALUE_TEXT ? copy(b, module.text) : NULL,
             .kind = kind_of(pt_table_cell(table, i, "kind")),
             .depth = depth,
-            .folded = (pt_u32)pt_value_number(pt_table_cell(table, i, "frames")) - 1,
+            .folded = (pt_u32)pt_table_number(table, i, "frames") - 1,
             .start_s = next_s[depth],
-            .total_s = pt_value_number(pt_table_cell(table, i, "total_s")),
-            .self_s = pt_value_number(pt_table_cell(table, i, "self_s")),
+            .total_s = pt_table_number(table, i, "total_s"),
+            .self_s = pt_table_number(table, i, "self_s"),
         };
         next_s[depth + 1] = next_s[depth];
         next_s[depth] += frame->total_s;

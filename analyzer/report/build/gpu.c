@@ -9,35 +9,31 @@ enum {
     MOST_CAUSES = 16
 }; /* in a bar; the rest is one part. With busy before them, they have the colors of the time account */
 
-static struct pt_value cell(const struct pt_table *table, size_t row, const char *key)
-{
-    return pt_table_row(table, row)[pt_table_column(table, key)];
-}
-
 /* ---- bars ---- */
 
 /* Busy, then why it was idle. */
 static struct pt_bar device_bar(const struct pt_build *b, pt_u32 stage, const struct pt_table *devices, size_t row)
 {
     const struct pt_table *causes = pt_view_rows(&b->profile->metrics, stage, PT_VIEW_gpu_idle_causes);
-    const double id = pt_value_number(cell(devices, row, "id"));
-    const double busy_s = pt_value_number(cell(devices, row, "busy_s"));
+    const double id = pt_table_number(devices, row, "id");
+    const double busy_s = pt_table_number(devices, row, "busy_s");
     double rest_s = 0;
     struct pt_bar bar = {
         .name = pt_doc_format(b->doc, "GPU %.0f", id),
         .whole = "time from its first to its last work",
-        .length = pt_cell(PT_SHOW_SECONDS, cell(devices, row, "window_s")),
+        .length = pt_cell(PT_SHOW_SECONDS, pt_table_cell(devices, row, "window_s")),
         .parts = pt_arena_alloc(&b->doc->arena, (MOST_CAUSES + 2) * sizeof *bar.parts),
     };
     if (busy_s > 0)
         bar.parts[bar.n_parts++] = (struct pt_bar_part){"Busy", busy_s, 1};
     pt_u32 n = 0;
     for (size_t i = 0; causes && i < causes->n_rows; i++) {
-        const double seconds = pt_value_number(cell(causes, i, "seconds"));
-        if (pt_value_number(cell(causes, i, "device")) != id)
+        const double seconds = pt_table_number(causes, i, "seconds");
+        if (pt_table_number(causes, i, "device") != id)
             continue;
         if (n++ < MOST_CAUSES)
-            bar.parts[bar.n_parts++] = (struct pt_bar_part){pt_value_label(cell(causes, i, "cause")), seconds, n + 1};
+            bar.parts[bar.n_parts++] =
+                (struct pt_bar_part){pt_value_label(pt_table_cell(causes, i, "cause")), seconds, n + 1};
         else
             rest_s += seconds;
     }

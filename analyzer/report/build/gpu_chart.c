@@ -18,11 +18,6 @@ static const struct pt_table *points_of(const struct pt_build *b, pt_u32 stage)
     return pt_view_rows(&b->profile->metrics, stage, PT_VIEW_gpu_memory_over_time);
 }
 
-static double cell(const struct pt_table *table, size_t row, const char *column)
-{
-    return pt_value_number(pt_table_cell(table, row, column));
-}
-
 /* ---- charts ---- */
 
 /* A chart has this many cells across; its curves have a value in each, NAN where nothing is known. */
@@ -98,9 +93,10 @@ static void add_stage(const struct grid *grid, double *cells, pt_u32 stage, cons
     for (int i = 0; i < CELLS; i++)
         own[i] = NAN;
     for (size_t row = 0; table && row < table->n_rows; row++)
-        if (isnan(curve->device) || cell(table, row, "device") == curve->device)
-            spread(grid, own, start_of(grid->b, stage) - grid->origin_s + cell(table, row, "t_s"),
-                   cell(table, row, "seconds"), cell(table, row, curve->column), curve->is_amount);
+        if (isnan(curve->device) || pt_table_number(table, row, "device") == curve->device)
+            spread(grid, own, start_of(grid->b, stage) - grid->origin_s + pt_table_number(table, row, "t_s"),
+                   pt_table_number(table, row, "seconds"), pt_table_number(table, row, curve->column),
+                   curve->is_amount);
     for (int i = 0; i < CELLS; i++)
         cells[i] = isnan(own[i]) ? cells[i] : isnan(cells[i]) ? own[i] : cells[i] + own[i];
 }
@@ -167,12 +163,12 @@ static void find_devices(const struct pt_build *b, struct fullest *all)
         const struct pt_table *table = pt_build_wants(b, stage) ? points_of(b, stage) : NULL;
         for (size_t row = 0; table && row < table->n_rows; row++) {
             size_t at = 0;
-            while (at < all->n && all->items[at].device != cell(table, row, "device"))
+            while (at < all->n && all->items[at].device != pt_table_number(table, row, "device"))
                 at++;
             if (at == all->n)
-                pt_vec_push(all, ((struct fullness){.device = cell(table, row, "device")}));
-            all->items[at].peak_bytes = fmax(all->items[at].peak_bytes, cell(table, row, "bytes"));
-            all->items[at].has_pools |= cell(table, row, "pools_bytes") > 0;
+                pt_vec_push(all, ((struct fullness){.device = pt_table_number(table, row, "device")}));
+            all->items[at].peak_bytes = fmax(all->items[at].peak_bytes, pt_table_number(table, row, "bytes"));
+            all->items[at].has_pools |= pt_table_number(table, row, "pools_bytes") > 0;
         }
     }
 }

@@ -28,11 +28,6 @@ static const struct pt_table *rows_of(const struct pt_build *b, pt_u32 stage)
     return pt_build_wants(b, stage) ? pt_view_rows(&b->profile->metrics, stage, PT_VIEW_minutes) : NULL;
 }
 
-static double cell(const struct pt_table *table, size_t row, const char *column)
-{
-    return pt_value_number(pt_table_cell(table, row, column));
-}
-
 /* Where the time axis begins: with the run, or with the one stage that is asked for. */
 static double origin_s(const struct pt_build *b)
 {
@@ -51,16 +46,17 @@ static bool fill(const struct pt_build *b, struct pt_chart_series *series, const
         const double start_s = (double)b->profile->stages.items[stage].start_ns / 1e9 - origin_s(b);
         for (size_t row = 0; table && row < table->n_rows; row++) {
             const bool has = pt_table_cell(table, row, column).type != PT_VALUE_UNKNOWN;
-            const double seconds = cell(table, row, "seconds");
-            const double value = has ? cell(table, row, column) / seconds : NAN;
-            series->t_s[series->n] = start_s + cell(table, row, "at_s") + seconds / 2;
+            const double seconds = pt_table_number(table, row, "seconds");
+            const double value = has ? pt_table_number(table, row, column) / seconds : NAN;
+            series->t_s[series->n] = start_s + pt_table_number(table, row, "at_s") + seconds / 2;
             series->values[series->n++] = value;
             is_known |= value > 0;
         }
         if (!table || !table->n_rows)
             continue;
         const size_t last = table->n_rows - 1;
-        series->t_s[series->n] = start_s + cell(table, last, "at_s") + cell(table, last, "seconds");
+        series->t_s[series->n] =
+            start_s + pt_table_number(table, last, "at_s") + pt_table_number(table, last, "seconds");
         series->values[series->n++] = NAN;
     }
     return is_known;

@@ -80,11 +80,11 @@ static const char *what_workers_do(const struct pt_build *b, const struct pt_doc
     const struct pt_table *waits = pt_view_table(&b->profile->metrics, stage->index, PT_VIEW_waits);
     double seconds[PT_PART__COUNT] = {0}, all_s = 0;
     for (size_t row = 0; waits && row < waits->n_rows; row++) {
-        if (pt_value_number(pt_table_cell(waits, row, "step")) != 1)
+        if (pt_table_number(waits, row, "step") != 1)
             continue;
-        all_s += pt_value_number(pt_table_cell(waits, row, "total_s"));
+        all_s += pt_table_number(waits, row, "total_s");
         for (int part = 0; part < PT_PART__COUNT; part++) {
-            const double s = meanwhile[part] ? pt_value_number(pt_table_cell(waits, row, pt_time_parts[part].key)) : 0;
+            const double s = meanwhile[part] ? pt_table_number(waits, row, pt_time_parts[part].key) : 0;
             seconds[part] += s > 0 ? s : 0;
         }
     }

@@ -137,11 +137,6 @@ static bool takes_value(const struct pt_stack_frame *frame)
            pt_python_is_function(frame, "/pandas/core/generic.py", "NDFrame.__getattr__");
 }
 
-static bool is_own(const struct pt_stack_frame *frame)
-{
-    return frame->flags & PT_FRAME_OF_PYTHON && !(frame->flags & PT_FRAME_SERVES) && frame->file;
-}
-
 static const struct pt_stack_frame *end_of(const struct pt_stack *stack)
 {
     return stack->frames + stack->n;
@@ -164,7 +159,7 @@ static bool is_library(const struct pt_stack_frame *frame)
 
 static bool is_programs(const struct pt_stack_frame *frame)
 {
-    return is_own(frame) && !is_library(frame);
+    return pt_python_is_own(frame) && !is_library(frame);
 }
 
 static struct loop *loop_of(struct loops *loops, const struct pt_stack_frame *frame)

@@ -10,20 +10,13 @@
 
 #include "core/file/image_state.h"
 #include "core/state.h"
+#include "core/text.h"
 #include "define.h"
 #include "intern.h"
 
 #define NAME_MOST 4000u /* bytes of the text; the first part is cut at FIRST_MOST */
 #define FIRST_MOST 255u
 #define WIDE_SEED 0x776964655f636861ull
-
-static pt_u64 bounded_length(const char *text, pt_u64 most)
-{
-    pt_u64 length = 0;
-    while (length < most && text[length])
-        length++;
-    return length;
-}
 
 static pt_u64 bounded_wide_length(const wchar_t *text, pt_u64 most)
 {
@@ -96,7 +89,7 @@ static pt_u64 seed_of(struct name *name, const char *first)
     if (!first)
         return PT_DEF_STRING; /* as in pt_intern_bytes: the same id */
     name->first = first;
-    name->first_bytes = bounded_length(first, FIRST_MOST);
+    name->first_bytes = pt_text_length_most(first, FIRST_MOST);
     return pt_hash_bytes(first, name->first_bytes, PT_DEF_STRING) | 1ull << 63;
 }
 
@@ -104,7 +97,7 @@ pt_u32 pt_intern_name(const char *first, const char *text)
 {
     if (!text || !pt_image || pt_switches.off)
         return 0;
-    struct name name = {.text = text, .length = bounded_length(text, NAME_MOST)};
+    struct name name = {.text = text, .length = pt_text_length_most(text, NAME_MOST)};
     const pt_u64 seed = seed_of(&name, first);
     int is_new;
     const pt_u32 id = pt_intern_hash(pt_hash_bytes(text, name.length, seed), &is_new);
