@@ -17,6 +17,7 @@
 #include "core/file/checksum.h"
 #include "core/file/image.h"
 #include "core/file/image_state.h"
+#include "core/file/space.h"
 #include "core/names/fd_table.h"
 #include "core/names/module.h"
 #include "inherited_filter.h"
@@ -182,6 +183,8 @@ __attribute__((constructor(101))) static void initialise(int argc, char **argv, 
     pt_reals_prepare();
     const enum work work = bring_up(argc, argv, environment);
     pt_start_memory_end();
+    if (work == STARTS_ALONE)
+        pt_private_files_without_run(pt_own_path);
     if (work != ALL) {
         pt_switches = (struct pt_switches){.off = 1, .starts = work == STARTS_ALONE};
         return;

@@ -53,8 +53,6 @@ struct pt_private {
         frame_rules[PT_FRAME_RULES]; /* by address; parsing the tables again would double the cost of a stack */
     void *compressor;
     void *escape[5]; /* __builtin_setjmp buffer of the unwinder */
-    void *left;      /* a mapping that a vfork child left behind when it became another program; NULL = none */
-    pt_u64 left_bytes;
     char compressor_memory[PT_COMPRESSOR_BYTES] __attribute__((aligned(64)));
     char inner_stack[PT_INNER_STACK_BYTES] __attribute__((aligned(64)));
     char stack[PT_PRIVATE_STACK_BYTES] __attribute__((aligned(64)));

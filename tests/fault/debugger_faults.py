@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 
 from harness import FaultCase, clean_environment, run_command
 
@@ -61,6 +62,19 @@ class DebuggerFaults(FaultCase):
         """The first stop was at a child of ours."""
         out = self.same("catch vfork", "catch fork", "run", "bt -1", "continue", "bt -1", "continue")
         self.assertEqual((out.count("Catchpoint 1 (vforked"), out.count("Catchpoint 2 (forked"), out.count("exited normally")), (1, 1, 1), out)
+
+    def test_where_no_run_can_be_made(self):
+        """The programs that it starts are looked at all the same: strace saw each child that does."""
+        self.need("strace")
+        traced = self.preload_environment({}, "sampled") | {"PROFTRACE_DIR": "/dev/null/none"}
+        settings = [word for name, value in traced.items() for word in ("-E", f"{name}={value}")]
+        self.fresh_work()
+        said = os.path.join(self.scratch, "calls")
+        code = "import subprocess; subprocess.run(['/bin/true'], check=True)"
+        done = run_command(["strace", "-f", "-o", said, "-e", "trace=execve", *settings, sys.executable, "-S", "-c", code], self.work, clean_environment())
+        self.assertEqual((done.status, done.out), (0, b""))
+        with open(said, errors="replace") as calls:
+            self.assertEqual(len({line.split()[0] for line in calls}), 2)
 
     def test_children_that_are_followed(self):
         """gdb followed the first child of ours, which ended at once: nothing was left to debug."""

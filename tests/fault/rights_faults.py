@@ -10,6 +10,23 @@ from run_trace import Trace
 
 BOTH = ("full", "sampled")
 
+# Each vfork child makes a copy of its environment in the memory of its parent, and cannot release it.
+STARTS_MANY = """
+import subprocess
+def pages():
+    ranges = [line.split()[0].split("-") for line in open("/proc/self/maps") if line.rstrip().endswith(" 0")]
+    return sum(int(end, 16) - int(start, 16) for start, end in ranges) >> 12
+def start(n):
+    for _ in range(n):
+        subprocess.run(["./hello"], check=True, stdout=subprocess.DEVNULL)
+start(3)
+before = pages()
+start(40)
+after = pages()
+if after >= before + 40:
+    print(before, after)
+"""
+
 
 class RightsFaults(FaultCase):
     def setUp(self):
@@ -115,6 +132,8 @@ class RightsFaults(FaultCase):
                 server = "import os; os.setgid(65534); os.setuid(65534); os.system('./hello; echo $?')"
                 done = run_command(["/usr/bin/python3", "-c", server], self.work, environment)
                 self.assertEqual((done.status, done.out, done.err), (0, b"hello\n0\n", b""))
+                done = run_command(["setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", STARTS_MANY], self.work, environment)
+                self.assertEqual((done.status, done.out, done.err), (0, b"", b""))
 
     def test_t54_a_program_of_another_user_may_be_given_a_folder(self):
         """By what is started as that user, and records nothing itself: `su -c`, the script of a container."""

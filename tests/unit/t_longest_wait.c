@@ -100,11 +100,14 @@ static void a_command_that_is_missing_is_no_result(void **state)
     fprintf(story.text,
             "0.700000000 +0.000001000 102/102 io_write fd=9 result=20 path=\"pipe:[9]\" requested_bytes=20\n"
             "0.600000000 +0.100002000 101/101 io_read fd=9 result=20 path=\"pipe:[9]\" "
+            "requested_bytes=50000\n"
+            "0.700004000 +0.000100000 101/101 io_read fd=9 result=0 path=\"pipe:[9]\" "
             "requested_bytes=50000\n");
     waits(&story, 100, 1, 8, 500);
     story_analyze(&story);
     assert_near(&story, "helpers.of_one_process.wait_s", 8 * 0.5);
     assert_near(&story, "helpers.of_one_process.lived_s", 10);
+    assert_near(&story, "helpers.workers.of_one_process", 1);
     story_end(&story);
 }
 

@@ -159,7 +159,9 @@ static const struct pt_process *other_side(const struct pt_children *children, c
 static void note_results(struct pt_children *children, const struct pt_event *e)
 {
     const char *path = pt_descriptor_of_event(e);
-    const struct pt_process *target = path && strncmp(path, "unix", 4) != 0 ? other_side(children, e) : NULL;
+    const bool is_end_of_file = e->desc->moves_bytes && e->result <= 0;
+    const bool may_be = path && strncmp(path, "unix", 4) != 0 && !is_end_of_file;
+    const struct pt_process *target = may_be ? other_side(children, e) : NULL;
     if (!pt_sends(e) && is_own_worker(children, target, e->process)) {
         struct pt_children_process *worker = &children->processes[target->index];
         worker->results = worker->results ? worker->results : children->facts->call.span.blocker;

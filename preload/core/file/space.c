@@ -67,6 +67,7 @@ __asm__(".pushsection .text\n"
  * children. But a tracer may be what finds our files (proot translates paths): a child that does not is seen again. */
 enum view { VIEW_UNKNOWN, VIEW_UNTRACED, VIEW_OF_TRACER };
 static enum view view;
+static const char *witness; /* NULL: the run directory */
 
 struct errand {
     void (*fn)(void *);
@@ -76,8 +77,9 @@ struct errand {
 static void run_untraced(void *argument)
 {
     const struct errand *errand = argument;
+    const char *known = witness ? witness : pt_session_path;
     if (view == VIEW_UNKNOWN)
-        view = pt_syscall3(SYS_open, pt_session_path, O_PATH | O_CLOEXEC, 0) < 0 ? VIEW_OF_TRACER : VIEW_UNTRACED;
+        view = pt_syscall3(SYS_open, known, O_PATH | O_CLOEXEC, 0) < 0 ? VIEW_OF_TRACER : VIEW_UNTRACED;
     if (view == VIEW_UNTRACED)
         errand->fn(errand->argument);
 }
@@ -99,6 +101,11 @@ static long run_in_child(void *top, void (*fn)(void *), void *argument)
     struct errand errand = {fn, argument};
     const long pid = view == VIEW_OF_TRACER ? 0 : run_once(CLONE_UNTRACED, top, run_untraced, &errand);
     return view == VIEW_OF_TRACER ? run_once(0, top, fn, argument) : pid;
+}
+
+void pt_private_files_without_run(const char *known_file)
+{
+    witness = known_file;
 }
 
 static int has_locks;

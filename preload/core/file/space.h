@@ -19,6 +19,8 @@ int pt_private_files(void (*fn)(void *), void *argument);
 /* The same for files of the program's, and for a thread that may have no private memory, or whose is in use: then on a
  * stack that ends there. */
 int pt_private_files_on(char *spare_top, void (*fn)(void *), void *argument);
+/* There is no run directory to tell by whether an untraced child finds the files: tell by that one. */
+void pt_private_files_without_run(const char *known_file);
 /* The program has locked a part of a file (fcntl, lockf): the kernel would take the lock from it where any descriptor
  * of that file is closed among its own. From now on its files are looked at in a child even if it has one thread. */
 void pt_private_files_for_locks(void);

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "proftrace/limits.h"
-#include "core/file/attach.h"
 #include "core/file/reserve.h"
 #include "core/injection.h"
 #include "core/private.h"
 #include "core/names/readable.h"
 #include "core/session.h"
+#include "core/state.h"
 #include "core/sys.h"
 #include "core/text.h"
 
@@ -241,23 +241,24 @@ struct pt_environment pt_environment_by_path(char *const *vector)
     return changed(vector, pt_own_path);
 }
 
+/* Not in the thread's slot: a process that records nothing has none, and starts programs all the same. */
+static __thread struct pt_environment left __attribute__((tls_model("initial-exec")));
+
 void pt_environment_leave(const struct pt_environment *environment)
 {
-    struct pt_tracer_thread *t = environment->bytes ? pt_thread_attached() : 0;
-    if (!t)
+    if (!environment->bytes || !pt_local_is_ours())
         return;
-    if (t->priv->left)
-        pt_syscall2(SYS_munmap, t->priv->left, t->priv->left_bytes);
-    t->priv->left = (void *)environment->vector;
-    t->priv->left_bytes = environment->bytes;
+    const struct pt_environment before = left;
+    left = *environment;
+    if (before.bytes)
+        pt_syscall2(SYS_munmap, before.vector, before.bytes);
 }
 
 void pt_environment_release(const struct pt_environment *environment)
 {
     if (!environment->bytes)
         return;
-    struct pt_tracer_thread *t = pt_thread_attached();
-    if (t && t->priv->left == (const void *)environment->vector)
-        t->priv->left = 0;
+    if (pt_local_is_ours() && left.vector == environment->vector)
+        left = (struct pt_environment){0};
     pt_syscall2(SYS_munmap, environment->vector, environment->bytes);
 }
