@@ -38,5 +38,7 @@ int pt_command_flush(const char *name, int code);
 /* A line to stderr: reasons and errors quote names of files and programs, and those may have escape sequences that
  * repaint a terminal. */
 __attribute__((format(printf, 1, 2))) void pt_command_say(const char *format, ...);
+/* The last line of a command that has recorded a run: where its reports are, and what shows them. */
+void pt_command_say_next(const char *reports, const char *run, bool is_reported);
 
 #endif

@@ -13,6 +13,7 @@
 #include "util/auto.h"
 #include "util/nearest.h"
 #include "util/text/sanitize.h"
+#include "util/text/shell_word.h"
 
 const struct pt_command pt_commands[] = {
 #define COMMAND(name, arguments, summary) {#name, pt_cmd_##name, arguments, summary},
@@ -49,6 +50,16 @@ void pt_command_say(const char *format, ...)
     va_end(arguments);
     pt_sanitize_terminal(&shown, raw);
     fprintf(stderr, "proftrace: %s\n", pt_str_text(&shown));
+}
+
+void pt_command_say_next(const char *reports, const char *run, bool is_reported)
+{
+    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
+    PT_AUTO(pt_str_fini) struct pt_str word = {0};
+    pt_sanitize_terminal(&shown, reports);
+    pt_shell_word(&word, run);
+    fprintf(stderr, "proftrace: %s%s  (next: proftrace report %s)\n", pt_str_text(&shown),
+            is_reported ? "/report.html" : "", pt_str_text(&word));
 }
 
 int pt_command_flush(const char *name, int code)

@@ -23,8 +23,6 @@
 #include "report/write.h"
 #include "util/auto.h"
 #include "util/text/fmt.h"
-#include "util/text/sanitize.h"
-#include "util/text/shell_word.h"
 #include "apart.h"
 #include "cmd.h"
 #include "comparison/show_check.h"
@@ -191,14 +189,9 @@ static void print_end(const struct pt_runner_request *what, const struct pt_runn
     if (!pt_environment_says_quiet()) {
         if (result->recorded) /* else it would be that of an earlier state, with stages that have ended as skipped */
             fprintf(stderr, "\n%s\n%s", pt_str_text(&outcome->summary), pt_str_text(&outcome->headlines));
-        PT_AUTO(pt_str_fini) struct pt_str word = {0};
-        PT_AUTO(pt_str_fini) struct pt_str reports = {0};
-        /* Absolute: a script that changes its folder calls us, and its user copies the line. */
         pt_session_dir_print_problem(what->dir);
-        pt_shell_word(&word, directory);
-        pt_sanitize_terminal(&reports, copied_to ? copied_to : directory);
-        fprintf(stderr, "proftrace: %s%s  (next: proftrace report %s)\n", pt_str_text(&reports),
-                outcome->reported ? "/report.html" : "", pt_str_text(&word));
+        /* Absolute: a script that changes its folder calls us, and its user copies the line. */
+        pt_command_say_next(copied_to ? copied_to : directory, directory, outcome->reported);
     }
     for (size_t i = 0; i < result->broken_floors.n; i++)
         pt_command_say("%s", result->broken_floors.items[i]);

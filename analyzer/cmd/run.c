@@ -31,8 +31,6 @@
 #include "util/auto.h"
 #include "util/text/fmt.h"
 #include "util/text/path.h"
-#include "util/text/sanitize.h"
-#include "util/text/shell_word.h"
 #include "apart.h"
 #include "cmd.h"
 
@@ -170,26 +168,15 @@ static const char *reason_of(const struct pt_stuck *stuck)
     return *stuck->reason ? stuck->reason : "it was looked at, and nothing is known";
 }
 
-static void put_heading(const struct request *request, enum pt_launch_still why, char *out, size_t room)
-{
-    const struct pt_fmt stall = pt_fmt_duration((pt_i64)(request->stall_s * 1000000000));
-    if (why == PT_LAUNCH_ASKED)
-        snprintf(out, room, "SIGQUIT asked where it is");
-    else if (why == PT_LAUNCH_NO_STEP)
-        snprintf(out, room, "although it computes, it made no step for longer than %s", stall.text);
-    else /* a command has no timeout */
-        snprintf(out, room, "nothing has moved for %s", stall.text);
-}
-
 static void say_where_it_hangs(void *context, pid_t pid, enum pt_launch_still why)
 {
     struct traced *traced = context;
     struct pt_stuck *stuck = &traced->stuck;
-    char heading[120];
-    put_heading(traced->request, why, heading, sizeof heading);
+    PT_AUTO(pt_str_fini) struct pt_str heading = {0};
+    pt_launch_still_text(why, (pt_u64)(traced->request->stall_s * 1000000000), &heading);
     stuck->run_fd = traced->dir->fd;
     pt_stuck_begin(stuck, traced->stage);
-    const enum pt_stuck_seen seen = pt_stuck_look(stuck, pid, heading, why == PT_LAUNCH_ASKED);
+    const enum pt_stuck_seen seen = pt_stuck_look(stuck, pid, pt_str_text(&heading), why == PT_LAUNCH_ASKED);
     if (seen == PT_STUCK_NOT_SEEN)
         return;
     traced->was_asked = why == PT_LAUNCH_ASKED;
@@ -203,9 +190,9 @@ static void say_where_it_hangs(void *context, pid_t pid, enum pt_launch_still wh
     if (seen != PT_STUCK_NEW)
         return;
     pt_str_printf(&traced->stalls, "%s%s%s%s; stacks.txt has the stacks of all threads", traced->stalls.n ? "; " : "",
-                  heading, *stuck->reason ? ": " : "", stuck->reason);
+                  pt_str_text(&heading), *stuck->reason ? ": " : "", stuck->reason);
     if (!pt_environment_says_quiet())
-        pt_command_say("%s%s%s", heading, *stuck->reason ? ": " : "", stuck->reason);
+        pt_command_say("%s%s%s", pt_str_text(&heading), *stuck->reason ? ": " : "", stuck->reason);
 }
 
 static int launch(struct traced *traced, struct pt_cpu_profile *cpu_profile, struct pt_error *err)
@@ -388,13 +375,8 @@ static void print_end(const struct afterwards *afterwards)
     fputs(pt_str_text(&afterwards->headlines), stderr);
     if (!target->traced)
         pt_command_say("%s was not traced: %s", target->binary, target->reason);
-    PT_AUTO(pt_str_fini) struct pt_str shown = {0};
-    PT_AUTO(pt_str_fini) struct pt_str word = {0};
     pt_session_dir_print_problem(traced->dir);
-    pt_sanitize_terminal(&shown, traced->dir->shown);
-    pt_shell_word(&word, traced->dir->shown);
-    fprintf(stderr, "proftrace: %s%s  (next: proftrace report %s)\n", pt_str_text(&shown),
-            afterwards->is_reported ? "/report.html" : "", pt_str_text(&word));
+    pt_command_say_next(traced->dir->shown, traced->dir->shown, afterwards->is_reported);
 }
 
 static int write_and_print(void *context)

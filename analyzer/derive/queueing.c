@@ -59,16 +59,6 @@ static double others_percent(const struct pt_profile *profile, pt_u32 stage, con
 
 /* ---- what queueing did to the main thread's own work ---- */
 
-static bool is_computing(enum pt_time_part part)
-{
-    return part == PT_PART_heap || part == PT_PART_python || part == PT_PART_native || part == PT_PART_computing;
-}
-
-static bool is_of_files(enum pt_time_part part)
-{
-    return part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta;
-}
-
 /* Work that uses the CPU queues for it, within its calls and around them. What is timed around a call has the first
  * already. */
 static double stretch_of(const struct pt_profile *profile, pt_u32 stage, enum pt_time_part part)
@@ -78,7 +68,7 @@ static double stretch_of(const struct pt_profile *profile, pt_u32 stage, enum pt
     const double on_s = pt_stage_number(profile, stage, "cpu.main_on_s");
     if (!(on_s > 0) || !(queued_s > 0))
         return 1;
-    if (is_computing(part))
+    if (pt_part_is_computing(part))
         return 1 + queued_s / on_s;
     const double in_calls_s = pt_stage_number_or_0(profile, stage, row->preempted_metric);
     const double took_s = pt_stage_number_or_0(profile, stage, row->metric) + in_calls_s;
@@ -96,7 +86,7 @@ void pt_derive_queueing(struct pt_profile *profile)
                             pt_stage_number_or_0(profile, stage, "resource.run_queue_s.last") > 0 ? not_sampled
                                                                                                   : no_queue);
         for (int part = 0; part < PT_PART__COUNT; part++)
-            if (is_computing((enum pt_time_part)part) || is_of_files((enum pt_time_part)part))
+            if (pt_part_is_computing((enum pt_time_part)part) || pt_part_is_of_files((enum pt_time_part)part))
                 pt_stage_set_number(profile, stage, pt_time_parts[part].stretch_metric,
                                     stretch_of(profile, stage, (enum pt_time_part)part), not_sampled);
     }

@@ -71,8 +71,7 @@ static bool is_of_part(const struct pt_change *call, const char *label)
 
 static bool is_computing(enum pt_time_part part)
 {
-    return part == PT_PART_python || part == PT_PART_native || part == PT_PART_computing || part == PT_PART_heap ||
-           part == PT_PART_page_fault || part == PT_PART_gil_wait;
+    return pt_part_is_computing(part) || part == PT_PART_page_fault || part == PT_PART_gil_wait;
 }
 
 /* Of processes and threads that the program made to work for it. */

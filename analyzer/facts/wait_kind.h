@@ -15,6 +15,15 @@ enum pt_time_part {
     PT_PART__COUNT
 };
 
+static inline bool pt_part_is_of_files(enum pt_time_part part)
+{
+    return part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta;
+}
+static inline bool pt_part_is_computing(enum pt_time_part part)
+{
+    return part == PT_PART_python || part == PT_PART_native || part == PT_PART_heap || part == PT_PART_computing;
+}
+
 struct pt_time_part_row {
     const char *id, *key, *metric, *label; /* lock, lock_s, time.lock_s, Locks */
     /* Of the main thread: how long it was on the CPU in such calls, and preempted; and by how much more the work of

@@ -16,13 +16,6 @@ struct pt_output;
 struct pt_signals;
 struct pt_status_line;
 
-enum pt_launch_still {
-    PT_LAUNCH_STALLED,
-    PT_LAUNCH_NO_STEP, /* it had made steps, and computes as long as never before without one */
-    PT_LAUNCH_ASKED,   /* SIGQUIT: Ctrl-\\ */
-    PT_LAUNCH_TIMES_OUT,
-};
-
 struct pt_launch {
     const char *path;
     char **argv;

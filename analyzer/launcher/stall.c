@@ -9,6 +9,7 @@
 
 #include "run_file/resources.h"
 #include "util/clock.h"
+#include "util/text/fmt.h"
 
 /* A thread that looks at a clock now and then uses less. CPU time comes in ticks of 10 ms, so that of one short sample
  * is 0 or far more. */
@@ -178,4 +179,17 @@ enum pt_stall pt_stall_check(struct pt_stall_watch *watch, const double *values,
     }
     watch->is_told = true;
     return found;
+}
+
+void pt_launch_still_text(enum pt_launch_still why, pt_u64 ns, struct pt_str *out)
+{
+    static const char *const texts[] = {
+        [PT_LAUNCH_STALLED] = "nothing has moved for ",
+        [PT_LAUNCH_NO_STEP] = "although it computes, it made no step for longer than ",
+        [PT_LAUNCH_ASKED] = "SIGQUIT asked where it is",
+        [PT_LAUNCH_TIMES_OUT] = "still running after ",
+    };
+    pt_str_add(out, texts[why]);
+    if (why != PT_LAUNCH_ASKED)
+        pt_str_add(out, pt_fmt_duration((pt_i64)ns).text);
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "sampler/sampler.h"
+#include "util/str.h"
 
 /* What the trace files of the command say it has done: counts that only grow. */
 struct pt_launch_done {
@@ -59,5 +60,15 @@ void pt_stall_resume(struct pt_stall_watch *watch, pt_u64 now_ns);
 /* After each sample. Each time that it stops is told once: STILL when nothing at all moves, NO_STEP when it had made
  * steps and now computes without one, or within one whose parts it does not end, and moves nothing else. */
 enum pt_stall pt_stall_check(struct pt_stall_watch *watch, const double *values, pt_u64 output_bytes, pt_u64 now_ns);
+
+enum pt_launch_still {
+    PT_LAUNCH_STALLED,
+    PT_LAUNCH_NO_STEP, /* it had made steps, and computes as long as never before without one */
+    PT_LAUNCH_ASKED,   /* SIGQUIT: Ctrl-\\ */
+    PT_LAUNCH_TIMES_OUT,
+};
+
+/* Why it is looked at, in words; `ns`: for how long nothing was seen, or its timeout. */
+void pt_launch_still_text(enum pt_launch_still why, pt_u64 ns, struct pt_str *out);
 
 #endif

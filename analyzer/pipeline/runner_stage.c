@@ -258,15 +258,10 @@ static void look_at_stage(void *context, pid_t pid, enum pt_launch_still why)
     struct pt_runner *runner = progress->runner;
     const struct pt_runner_request *request = runner->request;
     struct pt_run_stage *stage = &runner->run.stages[progress->index];
-    static const char *const headings[] = {
-        [PT_LAUNCH_STALLED] = "nothing has moved for ",
-        [PT_LAUNCH_NO_STEP] = "although it computes, it made no step for longer than ",
-        [PT_LAUNCH_ASKED] = "SIGQUIT asked where it is",
-        [PT_LAUNCH_TIMES_OUT] = "still running after ",
-    };
+    PT_AUTO(pt_str_fini) struct pt_str text = {0};
     const pt_u64 ns = why == PT_LAUNCH_TIMES_OUT ? timeout_ns(runner, progress->index) : request->stall_ns;
-    const char *heading =
-        pt_runner_format(runner, "%s%s", headings[why], why == PT_LAUNCH_ASKED ? "" : pt_fmt_duration((pt_i64)ns).text);
+    pt_launch_still_text(why, ns, &text);
+    const char *heading = pt_str_text(&text);
     const bool is_asked = why == PT_LAUNCH_ASKED || why == PT_LAUNCH_TIMES_OUT;
     bool is_new = false;
     const char *found = request->look(request->look_context, stage->name, pid, heading, is_asked, &is_new);

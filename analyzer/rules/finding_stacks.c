@@ -81,11 +81,10 @@ static pt_u64 parts_of(const struct pt_finding *finding)
  * another over the one that has to. */
 static enum pt_stack_cost cost_of_waits(enum pt_time_part part)
 {
-    const pt_u64 of_all =
-        PART(PT_PART_file_read) | PART(PT_PART_file_write) | PART(PT_PART_file_meta) | PART(PT_PART_network);
+    const bool is_of_all = pt_part_is_of_files(part) || part == PT_PART_network;
     return part == PT_PART_sleep        ? PT_STACK_MAINS_CALL_S
            : part == PT_PART_child_wait ? PT_STACK_LAST_CALL_S
-           : of_all >> part & 1         ? PT_STACK_CALL_S
+           : is_of_all                  ? PT_STACK_CALL_S
                                         : PT_STACK_MAIN_CALL_S;
 }
 

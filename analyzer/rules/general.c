@@ -69,8 +69,7 @@ static double part_s(const struct pt_finding *finding, const struct pt_metrics *
 
 static bool is_in(enum pt_time_part part, enum pt_time_part whole)
 {
-    return part == whole ||
-           (whole == PT_PART_computing && (part == PT_PART_python || part == PT_PART_native || part == PT_PART_heap));
+    return part == whole || (whole == PT_PART_computing && pt_part_is_computing(part));
 }
 
 bool pt_explains(const struct pt_finding *specific, const struct pt_finding *general)
@@ -81,7 +80,7 @@ bool pt_explains(const struct pt_finding *specific, const struct pt_finding *gen
 
 static bool is_wait(enum pt_time_part part)
 {
-    return part < PT_PART_computing && part != PT_PART_python && part != PT_PART_native && part != PT_PART_heap;
+    return part < PT_PART_computing && !pt_part_is_computing(part);
 }
 
 /* Whom it waits for may wait in any part. */

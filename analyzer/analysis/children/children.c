@@ -329,7 +329,7 @@ static void worked(struct pt_children_process *own, const struct pt_event *e, en
     /* It may have been in the call when the stage ended. */
     const pt_i64 end_ns = e->process->end_ns < pt_event_end_ns(e) ? e->process->end_ns : pt_event_end_ns(e);
     const double ns = end_ns > e->start_ns ? (double)(end_ns - e->start_ns) : 0;
-    if (part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta)
+    if (pt_part_is_of_files(part))
         own->file_ns += ns;
     else if (part == PT_PART_network || part == PT_PART_sleep)
         own->other_ns += ns;

@@ -86,18 +86,20 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const double *wei
     keep(profile, stage, &sums);
 }
 
+static bool is_of_work(enum pt_time_part part)
+{
+    return pt_part_is_of_files(part) || part == PT_PART_sleep || part == PT_PART_child_wait;
+}
+
 /* Stacks have other numbers in another process: only the late rank's are known by theirs. Where it waits for others,
  * these wait for it more. */
 static void what_waited(struct pt_profile *profile, pt_u32 stage, pt_u32 thread)
 {
     const struct pt_python_places *places = &profile->facts->places;
-    const pt_u64 of_work = (pt_u64)1 << PT_PART_file_read | (pt_u64)1 << PT_PART_file_write |
-                           (pt_u64)1 << PT_PART_file_meta | (pt_u64)1 << PT_PART_sleep |
-                           (pt_u64)1 << PT_PART_child_wait;
     struct rank_sums sums = {0};
     for (size_t i = 0; i < places->sums.n; i++) {
         const struct pt_place_sum *sum = &places->sums.items[i];
-        if (sum->subject == PT_PLACE_OF_THREAD && sum->a == thread && of_work >> sum->b & 1)
+        if (sum->subject == PT_PLACE_OF_THREAD && sum->a == thread && is_of_work((enum pt_time_part)sum->b))
             pt_vec_push(&sums, ((struct rank_sum){sum->s, 0, sum}));
     }
     keep(profile, stage, &sums);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "compare/front_svg.h"
-#include "report/json/panel.h"
 #include "report/medium.h"
 #include "report/run_document.h"
 #include "report/text/panel.h"
@@ -19,8 +18,9 @@
 #include "util/mem.h"
 #include "cmd/arguments/options.h"
 #include "cmd/cmd.h"
+#include "forms.h"
 
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_MD, FORMAT_HTML, FORMAT_SVG };
+enum { FORMAT_SVG = PT_FORM__COUNT };
 
 struct request {
     const char *stage, *quality, *cost, *output;
@@ -50,14 +50,10 @@ static int render(const struct request *request, const struct pt_comparison *com
     if (request->format == FORMAT_SVG)
         return pt_front_svg(comparison, out, err);
     pt_comparison_document(comparison, doc);
-    if (request->format == FORMAT_TEXT)
+    if (request->format == PT_FORM_TEXT)
         render_text(doc, request->output, out);
-    else if (request->format == FORMAT_JSON)
-        pt_json_stage_panels(doc, out);
-    else if (request->format == FORMAT_MD)
-        pt_render_md_panels(doc, out);
     else
-        pt_render_html_panels(doc, out);
+        pt_form_panels((enum pt_form)request->format, doc, out);
     return 0;
 }
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "report/run_document.h"
-#include "report/json/panel.h"
 #include "report/medium.h"
 #include "report/text/panel.h"
 #include "report/text_file.h"
@@ -19,8 +18,7 @@
 #include "util/mem.h"
 #include "cmd/cmd.h"
 #include "cmd/arguments/options.h"
-
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MD, FORMAT_HTML };
+#include "forms.h"
 
 struct request {
     bool is_json, is_md;
@@ -50,20 +48,13 @@ static void render_text(const struct pt_doc *doc, const char *output, struct pt_
 
 static void render(const struct request *request, const struct pt_doc *doc, struct pt_str *out)
 {
-    switch (request->is_json ? FORMAT_JSON : request->is_md ? FORMAT_MD : (enum format)request->format) {
-    case FORMAT_TEXT:
+    const enum pt_form form = request->is_json ? PT_FORM_JSON
+                              : request->is_md ? PT_FORM_MD
+                                               : (enum pt_form)request->format;
+    if (form == PT_FORM_TEXT)
         render_text(doc, request->output, out);
-        break;
-    case FORMAT_JSON:
-        pt_json_stage_panels(doc, out);
-        break;
-    case FORMAT_MD:
-        pt_render_md_panels(doc, out);
-        break;
-    case FORMAT_HTML:
-        pt_render_html_panels(doc, out);
-        break;
-    }
+    else
+        pt_form_panels(form, doc, out);
 }
 
 /* A directory that has runs and is none. */

@@ -8,11 +8,11 @@
 
 #include "regression/check_doc.h"
 #include "regression/junit.h"
-#include "report/medium.h"
 #include "report/render.h"
 #include "report/run_document.h"
 #include "report/text/panel.h"
 #include "util/auto.h"
+#include "forms.h"
 
 /* A line that GitHub shows at the change; what follows is one line, without its escapes. */
 static void put_github(const struct pt_checked *checked, struct pt_str *out)
@@ -29,19 +29,6 @@ static void put_github(const struct pt_checked *checked, struct pt_str *out)
         else
             pt_str_char(out, *at);
     pt_str_char(out, '\n');
-}
-
-static void put_text(const struct pt_doc *doc, const char *output, struct pt_str *out)
-{
-    const struct pt_render_options how = pt_medium_of(output);
-    const struct pt_text_out people = {&how, out};
-    PT_AUTO(pt_str_fini) struct pt_str verdict = {0};
-    pt_text_clean(&verdict, doc->verdict);
-    pt_text_put(&people, pt_str_text(&verdict)); /* one line: scripts read it, too */
-    pt_str_char(out, '\n');
-    pt_text_notes(&people, doc);
-    for (size_t i = 0; i < doc->stages.n; i++)
-        pt_text_panels(&people, &doc->stages.items[i]->panels, doc->stages.items[i]->name);
 }
 
 void pt_show_check(const struct pt_checked *checked, enum pt_check_form form, const char *output, struct pt_str *out)
@@ -62,7 +49,7 @@ void pt_show_check(const struct pt_checked *checked, enum pt_check_form form, co
     case PT_CHECK_TEXT:
         break;
     }
-    put_text(checked->doc, output, out);
+    pt_form_text(checked->doc, output, out);
 }
 
 int pt_self_check(const cJSON *baseline, const char *run, bool for_github, struct pt_self_check *ret,

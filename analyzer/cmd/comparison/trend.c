@@ -9,29 +9,13 @@
 #include <string.h>
 
 #include "regression/baseline.h"
-#include "report/json/panel.h"
-#include "report/medium.h"
-#include "report/text/panel.h"
 #include "report/text_file.h"
 #include "util/auto.h"
 #include "util/nearest.h"
 #include "util/vec.h"
 #include "cmd/arguments/options.h"
 #include "cmd/cmd.h"
-
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_MD, FORMAT_HTML };
-
-static void render_text(const struct pt_doc *doc, const char *output, struct pt_str *out)
-{
-    const struct pt_render_options how = pt_medium_of(output);
-    const struct pt_text_out people = {&how, out};
-    PT_AUTO(pt_str_fini) struct pt_str verdict = {0};
-    pt_text_clean(&verdict, doc->verdict);
-    pt_text_put(&people, pt_str_text(&verdict)); /* one line: scripts read it, too */
-    pt_str_char(out, '\n');
-    for (size_t i = 0; i < doc->stages.n; i++)
-        pt_text_panels(&people, &doc->stages.items[i]->panels, doc->stages.items[i]->name);
-}
+#include "forms.h"
 
 /* A figure that no run has has not changed either: a typing mistake must not look like that. */
 static int check_figure(const struct pt_trend *trend, const char *file, struct pt_error *err)
@@ -60,7 +44,7 @@ int pt_cmd_trend(int argc, char **argv, struct pt_error *err)
 {
     struct pt_trend trend = {0};
     const char *output = NULL;
-    int format = FORMAT_TEXT;
+    int format = PT_FORM_TEXT;
     const struct pt_opt table[] = {
         PT_OPT_TEXT("stage", 's', &trend.stage, "NAME", "only this stage"),
         PT_OPT_TEXT("figure", 0, &trend.figure, "NAME", "only this figure: wall_s, cpu_s, read.calls, heap.bytes, ..."),
@@ -83,13 +67,9 @@ int pt_cmd_trend(int argc, char **argv, struct pt_error *err)
     if (check_figure(&trend, args.values[0], err) < 0)
         return -1;
     pt_trend(&trend, doc);
-    if (format == FORMAT_TEXT)
-        render_text(doc, output, &text);
-    else if (format == FORMAT_JSON)
-        pt_json_stage_panels(doc, &text);
-    else if (format == FORMAT_MD)
-        pt_render_md_panels(doc, &text);
+    if (format == PT_FORM_TEXT)
+        pt_form_text(doc, output, &text);
     else
-        pt_render_html_panels(doc, &text);
+        pt_form_panels((enum pt_form)format, doc, &text);
     return pt_text_file_write(output, &text, err);
 }

@@ -166,8 +166,7 @@ static bool works(const struct use *use)
 
 static bool is_call_for_files(enum pt_time_part part)
 {
-    return part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta ||
-           part == PT_PART_network;
+    return pt_part_is_of_files(part) || part == PT_PART_network;
 }
 
 /* A thread that is there to the end and sleeps watches the others. */

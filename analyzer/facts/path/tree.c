@@ -15,13 +15,10 @@
 /* Calls that take their time for files, whatever their descriptor is; and sleeps. */
 static bool is_own_time(pt_u32 kind)
 {
-    const enum pt_time_part part = pt_time_part_of_kind(kind);
     const bool may_be_of_a_pipe = kind == PT_KIND_io_read || kind == PT_KIND_io_readv || kind == PT_KIND_io_write ||
                                   kind == PT_KIND_io_writev || kind == PT_KIND_stdio_read ||
                                   kind == PT_KIND_stdio_char || kind == PT_KIND_stdio_write || kind == PT_KIND_io_copy;
-    return kind == PT_KIND_wait_sleep ||
-           (!may_be_of_a_pipe &&
-            (part == PT_PART_file_read || part == PT_PART_file_write || part == PT_PART_file_meta));
+    return kind == PT_KIND_wait_sleep || (!may_be_of_a_pipe && pt_part_is_of_files(pt_time_part_of_kind(kind)));
 }
 
 /* Also waiting for pages of files: a program that reads a cold one uses hardly any CPU. */
