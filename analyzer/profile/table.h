@@ -85,7 +85,7 @@ static inline const struct pt_value *pt_table_row(const struct pt_table *table, 
 }
 /* Unknown when there is no such column. */
 struct pt_value pt_table_cell(const struct pt_table *table, size_t row, const char *key);
-/* The same as a number; NAN = unknown. */
+/* The same as a number; 0 where it is unknown. */
 static inline double pt_table_number(const struct pt_table *table, size_t row, const char *key)
 {
     return pt_value_number(pt_table_cell(table, row, key));

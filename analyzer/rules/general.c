@@ -41,9 +41,11 @@ bool pt_subsumes(const struct pt_finding *specific, const struct pt_finding *gen
 #undef SUBSUMES
 #undef SUBSUMES_OF_WORKERS
     };
-    /* What comes behind a step is none of the wait for its data. */
-    const bool is_wait_for_data = general->is_wait && general->place_kind != PT_PLACE_BESIDE;
-    if (general->stage != specific->stage || (specific->place_kind == PT_PLACE_BEHIND && is_wait_for_data))
+    /* What comes behind a step is none of the wait for its data; of what is beside the steps it is the same where the
+     * same helps, else other seconds. */
+    const bool is_apart =
+        general->is_wait && (general->place_kind != PT_PLACE_BESIDE || strcmp(general->remedy, specific->remedy) != 0);
+    if (general->stage != specific->stage || (specific->place_kind == PT_PLACE_BEHIND && is_apart))
         return false;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (!strcmp(pairs[i].general, general->rule) && !strcmp(pairs[i].specific, specific->rule) &&

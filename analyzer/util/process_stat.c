@@ -153,10 +153,12 @@ bool pt_syscall_parse(const char *text, struct pt_syscall *ret_syscall)
 {
     unsigned long long a[6] = {0}, sp, pc;
     long call = 0;
+    /* Kernels before 5.8 show a thread that was stopped in an interrupt with another negative number. */
     if (sscanf(text, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &call, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5],
                &sp, &pc) != 9 &&
-        (call != -1 || sscanf(text, "-1 %llx %llx", &sp, &pc) != 2))
+        (call >= 0 || sscanf(text, "%*d %llx %llx", &sp, &pc) != 2))
         return false;
+    call = call < 0 ? -1 : call;
     *ret_syscall = (struct pt_syscall){.call = call, .sp = sp, .pc = pc};
     for (int i = 0; call != -1 && i < 6; i++)
         ret_syscall->arguments[i] = a[i];

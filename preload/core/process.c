@@ -87,6 +87,11 @@ int pt_process_is_vfork_child(void)
     return image && pt_may_call() && (pt_u32)pt_syscall0(SYS_getpid) != image->pid;
 }
 
+int pt_process_may_be_vfork_child(void)
+{
+    return pt_switches.off && pt_image && pt_may_call() && (pt_u32)pt_syscall0(SYS_getpid) != pt_image->pid;
+}
+
 /* The image copied the rank when it was made, which was before this. */
 static void store_rank(void)
 {

@@ -25,5 +25,7 @@ void pt_process_note_variable(const char *entry, int replaces);
 void pt_process_note_group(pt_u32 rank, pt_u32 size);
 /* 1 in a vfork child: it runs in the parent's memory and must not speak for it. */
 int pt_process_is_vfork_child(void);
+/* 1 in a vfork child, or a forked one, of a process that records nothing. */
+int pt_process_may_be_vfork_child(void);
 
 #endif

@@ -72,6 +72,8 @@ class DebuggerFaults(FaultCase):
         said = os.path.join(self.scratch, "calls")
         code = "import subprocess; subprocess.run(['/bin/true'], check=True)"
         done = run_command(["strace", "-f", "-o", said, "-e", "trace=execve", *settings, sys.executable, "-S", "-c", code], self.work, clean_environment())
+        if done.status and b"ptrace" in done.err.lower():
+            self.skipTest("nothing may be traced here")
         self.assertEqual((done.status, done.out), (0, b""))
         with open(said, errors="replace") as calls:
             self.assertEqual(len({line.split()[0] for line in calls}), 2)

@@ -27,12 +27,11 @@ void pt_children_find_loaders(struct pt_children *children)
         for (pt_u32 i = 0; i < session->n_processes; i++) {
             const struct pt_process *process = session->processes[i];
             const struct pt_children_process *own = &children->processes[process->index];
-            const bool gives_results = own->is_worker && own->n_results >= LEAST_RESULTS;
-            const struct pt_process *maker = gives_results ? pt_maker_of(process) : NULL;
+            const struct pt_process *maker = own->is_worker && own->results ? pt_maker_of(process) : NULL;
             if (!maker)
                 continue;
             if (round == 0)
-                children->processes[maker->index].has_taken = true;
+                children->processes[maker->index].has_taken |= own->n_results >= LEAST_RESULTS;
             else if (!own->has_taken)
                 children->processes[maker->index].loads = true;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Owns: the rule about functions of libraries that are known to be slow (slow_calls.def). Threads: one. Never: names
- * what a library does for a framework or to what is a framework's, or opening an archive that is opened once.
+ * what a library does for a framework or to a model, or opening an archive that is opened once.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ enum { N_SLOW_CALLS = sizeof slow_calls / sizeof *slow_calls, FEWEST_OPENS = 10 
 struct spent {
     const struct slow_call *call;
     struct pt_own_line line;
-    double all_s, gain_s, framework_s;
+    double all_s, gain_s, of_model_s;
 };
 
 struct spending {
@@ -79,13 +79,13 @@ static bool is_repeated(struct pt_profile *profile, pt_i64 stage, const struct p
            pt_opens_of_one_file_in(profile, stage, line->file, line->function) >= FEWEST_OPENS;
 }
 
-/* Of a model's copies most is Python, and little the framework's: dict(x) is no advice for them, and other rules have
+/* A model's copies are Python, and for a twentieth its parameters': dict(x) is no advice for them, and other rules have
  * one. */
-#define LEAST_OF_FRAMEWORK 0.05
+#define LEAST_OF_MODEL 0.01
 
-static bool is_of_a_framework(const struct spent *spent)
+static bool is_of_a_model(const struct spent *spent)
 {
-    return spent->framework_s > 0 && spent->framework_s >= LEAST_OF_FRAMEWORK * (spent->all_s + spent->framework_s);
+    return spent->of_model_s > 0 && spent->of_model_s >= LEAST_OF_MODEL * (spent->all_s + spent->of_model_s);
 }
 
 /* Of a few hundred stacks. */
@@ -108,8 +108,9 @@ static void add(struct spending *spending, const struct pt_stack *stack)
     if (!own)
         return;
     struct spent *spent = spent_by(spending, first_of_title(call), own);
+    static const struct pt_code_pattern models[] = {{"-packages/torch/nn/", ""}, {NULL, NULL}};
     const bool is_for_framework = is_for_a_framework(stack);
-    spent->framework_s += is_for_framework ? s : 0;
+    spent->of_model_s += pt_line_calls(stack, models) ? s : 0;
     spent->all_s += is_for_framework ? 0 : s;
     spent->gain_s += is_for_framework ? 0 : s * (1 - call->left_percent / 100);
 }
@@ -126,7 +127,7 @@ static struct spent costliest(struct pt_profile *profile, pt_i64 stage)
     for (size_t i = 0; i < spending.n; i++) {
         const struct spent *one = &spending.items[i];
         const size_t title = (size_t)(one->call - slow_calls);
-        if (is_of_a_framework(one) || !is_repeated(profile, stage, &one->line, one->call))
+        if (is_of_a_model(one) || !is_repeated(profile, stage, &one->line, one->call))
             continue;
         titles[title].call = one->call;
         titles[title].all_s += one->all_s;

@@ -241,15 +241,38 @@ struct pt_environment pt_environment_by_path(char *const *vector)
     return changed(vector, pt_own_path);
 }
 
-/* Not in the thread's slot: a process that records nothing has none, and starts programs all the same. */
-static __thread struct pt_environment left __attribute__((tls_model("initial-exec")));
+/* What vfork children have left behind, by the thread that made them: not in its slot, for a process that records
+ * nothing has none, and starts programs all the same. A new thread often has the memory of one that has ended, and what
+ * that left. One more than there is room for leaves its copies for good. */
+enum { MOST_LEFT = 1024, MOST_PROBES = 16 };
+static struct left {
+    const void *thread; /* atomic: its thread-local storage; NULL = free. Only that thread, or its child while it waits,
+                           touches the rest. */
+    struct pt_environment copy;
+} all_left[MOST_LEFT];
+
+static struct left *left_of_caller(int may_take)
+{
+    const void *self = &pt_local;
+    const pt_u64 first = (pt_u64)self * 0x9e3779b97f4a7c15ull >> 54;
+    for (pt_u64 i = 0; i < MOST_PROBES; i++) {
+        struct left *left = &all_left[(first + i) % MOST_LEFT];
+        const void *whose = __atomic_load_n(&left->thread, __ATOMIC_RELAXED);
+        if (whose == self ||
+            (!whose && may_take &&
+             __atomic_compare_exchange_n(&left->thread, &whose, self, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
+            return left;
+    }
+    return 0;
+}
 
 void pt_environment_leave(const struct pt_environment *environment)
 {
-    if (!environment->bytes || !pt_local_is_ours())
+    struct left *left = environment->bytes && pt_local_is_ours() ? left_of_caller(1) : 0;
+    if (!left)
         return;
-    const struct pt_environment before = left;
-    left = *environment;
+    const struct pt_environment before = left->copy;
+    left->copy = *environment;
     if (before.bytes)
         pt_syscall2(SYS_munmap, before.vector, before.bytes);
 }
@@ -258,7 +281,8 @@ void pt_environment_release(const struct pt_environment *environment)
 {
     if (!environment->bytes)
         return;
-    if (pt_local_is_ours() && left.vector == environment->vector)
-        left = (struct pt_environment){0};
+    struct left *left = pt_local_is_ours() ? left_of_caller(0) : 0;
+    if (left && left->copy.vector == environment->vector)
+        left->copy = (struct pt_environment){0};
     pt_syscall2(SYS_munmap, environment->vector, environment->bytes);
 }

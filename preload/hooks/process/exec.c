@@ -71,7 +71,8 @@ static PT_NOINLINE struct attempt exec_begins(struct pt_target target, int fd, c
     struct attempt attempt = {environment_for(&target, envp), target.path, fd, !is_vfork_child, 0};
     if (pt_switches.io)
         pt_point(PT_EV_proc_exec, 0, fd, pt_words(attempt.path, 0), 0);
-    pt_environment_leave(&attempt.environment);
+    if (is_vfork_child || pt_process_may_be_vfork_child())
+        pt_environment_leave(&attempt.environment);
     if (attempt.speaks_for_process)
         pt_process_note_end(PT_PROCESS_EXECED, 0);
     else

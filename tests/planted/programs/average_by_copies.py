@@ -6,7 +6,7 @@ import planted
 import torch
 
 torch.set_num_threads(1)
-BATCH, STEPS, LAYERS, WIDTH, DECAY = 128, 700, 8, 64, 0.99
+BATCH, STEPS, LAYERS, WIDTH, DECAY = 32, 1500, 8, 64, 0.99
 
 
 def updated_average(average, model):
