@@ -35,7 +35,9 @@
 #include "waits.h"
 
 enum { PROCESSES_MOST = 4096, TRIES = 3 };
-#define STOPPED_MOST_NS 25000000 /* then no further thread is stopped: one more takes at most 20 ms */
+/* Of a process; then no further thread of it is stopped. On a busy machine each waits for a CPU until it stops. */
+#define STOPPED_MOST_NS 25000000
+#define STOP_WAIT_MOST_NS 500000000
 
 /* ---- processes ---- */
 
@@ -276,7 +278,8 @@ static bool may_stop(const struct reading *reading, const struct pt_unwound *fou
 {
     const struct pt_look_thread *thread = reading->thread;
     return found->is_cut && reading->look->may_stop && thread->state != 'T' && thread->state != 'D' &&
-           thread->process->stopped_ns < STOPPED_MOST_NS && !pt_is_disturbed_by_stops(thread);
+           thread->process->stopped_ns < STOPPED_MOST_NS && thread->process->stop_wait_ns < STOP_WAIT_MOST_NS &&
+           !pt_is_disturbed_by_stops(thread);
 }
 
 static void add_lines(struct reading *reading, const struct pt_unwound *found)
@@ -322,13 +325,14 @@ static void read_thread(struct pt_look *look, struct pt_look_thread *thread, pt_
         return;
     bool is_read = read_waiting(&reading, &found);
     if (may_stop(&reading, &found)) {
-        pt_u64 stopped_ns = 0;
-        const bool was_read = pt_registers_of_stopped(thread, &reading.registers, read_python, &reading, &stopped_ns);
+        struct pt_stop_times times = {0};
+        const bool was_read = pt_registers_of_stopped(thread, &reading.registers, read_python, &reading, &times);
         problem = errno;
         if (was_read)
             unwind(&reading, &found);
         is_read |= was_read;
-        thread->process->stopped_ns += stopped_ns;
+        thread->process->stopped_ns += times.stopped_ns;
+        thread->process->stop_wait_ns += times.waited_ns;
     }
     if (is_read && reading.python)
         merge(&reading, &found);

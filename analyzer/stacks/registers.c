@@ -22,8 +22,10 @@
 #include "util/process_stat.h"
 #include "util/small_file.h"
 
-/* A thread that sleeps uninterruptibly does not stop: after that time it is let alone. */
+/* A thread that sleeps uninterruptibly does not stop: after that time it is let alone. One that waits for a CPU stops
+ * when it gets one, and until then nothing is taken from it. */
 #define STOP_WAIT_NS 20000000
+#define STOP_WAIT_FOR_CPU_NS 200000000
 
 static bool read_place(const struct pt_look_thread *thread, struct pt_syscall *ret_place)
 {
@@ -87,9 +89,11 @@ bool pt_registers_same_call(const struct pt_look_thread *thread)
 
 /* Of its end nothing is taken: we may be its parent, who is to learn of it elsewhere. *ret_signal: what stopped it if
  * we did not, and what it must still get; else 0. */
-static bool wait_for_stop(pid_t tid, int *ret_signal)
+static bool wait_for_stop(const struct pt_look_thread *thread, int *ret_signal)
 {
-    const pt_u64 until_ns = pt_monotonic_ns() + STOP_WAIT_NS;
+    const pid_t tid = (pid_t)thread->tid;
+    const bool is_scheduled = thread->state == 'R' || thread->state == 'S';
+    const pt_u64 until_ns = pt_monotonic_ns() + (is_scheduled ? STOP_WAIT_FOR_CPU_NS : STOP_WAIT_NS);
     *ret_signal = 0;
     for (;;) {
         siginfo_t info = {0};
@@ -124,7 +128,7 @@ struct stop {
     struct pt_registers *registers;
     void (*while_stopped)(void *context);
     void *context;
-    pt_u64 stopped_ns;
+    struct pt_stop_times times;
     int error;
     bool is_read;
 };
@@ -142,7 +146,9 @@ static void *stop_and_read(void *of)
         return NULL;
     }
     const pt_u64 begin_ns = pt_monotonic_ns();
-    if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0 && wait_for_stop(tid, &pending)) {
+    const bool is_stopped = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0 && wait_for_stop(thread, &pending);
+    const pt_u64 stop_ns = pt_monotonic_ns();
+    if (is_stopped) {
         if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) == 0) {
             copy_registers(&registers, stop->registers->values);
             copy_stack(thread->process->seen_by, stop->registers);
@@ -152,7 +158,7 @@ static void *stop_and_read(void *of)
     }
     stop->error = errno;
     ptrace(PTRACE_DETACH, tid, NULL, (long)pending);
-    stop->stopped_ns = pt_monotonic_ns() - begin_ns;
+    stop->times = (struct pt_stop_times){.waited_ns = stop_ns - begin_ns, .stopped_ns = pt_monotonic_ns() - stop_ns};
     thread->was_stopped = true;
     return NULL;
 }
@@ -160,9 +166,9 @@ static void *stop_and_read(void *of)
 /* In a thread of its own: one that does not stop in time cannot be detached, and would stop later, for as long as we
  * live. The kernel lets go of what a thread traced when that ends. */
 bool pt_registers_of_stopped(struct pt_look_thread *thread, struct pt_registers *ret_registers,
-                             void (*while_stopped)(void *context), void *context, pt_u64 *ret_stopped_ns)
+                             void (*while_stopped)(void *context), void *context, struct pt_stop_times *ret_times)
 {
-    struct stop stop = {thread, ret_registers, while_stopped, context, 0, 0, false};
+    struct stop stop = {thread, ret_registers, while_stopped, context, {0}, 0, false};
     pthread_t tracer;
     sigset_t all, before;
     sigfillset(&all);
@@ -171,7 +177,7 @@ bool pt_registers_of_stopped(struct pt_look_thread *thread, struct pt_registers 
     if (!problem)
         pthread_join(tracer, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    *ret_stopped_ns = stop.stopped_ns;
+    *ret_times = stop.times;
     errno = problem ? problem : stop.error;
     return stop.is_read;
 }

@@ -79,7 +79,8 @@ struct pt_look_process {
     struct pt_image image;
     struct pt_pythons pythons;
     int run_fd;
-    pt_u64 stopped_ns; /* the time that its threads were stopped, together */
+    pt_u64 stopped_ns;   /* the time that its threads were stopped, together */
+    pt_u64 stop_wait_ns; /* until they were, or were let alone */
     struct {
         PT_VEC(struct pt_look_thread *);
     } threads;

@@ -61,8 +61,8 @@ static void lets_go_of_what_does_not_stop(void **state)
     struct pt_look_process process = {.pid = (pt_u32)pid, .seen_by = (pt_u32)pid};
     struct pt_look_thread thread = {.tid = (pt_u32)pid, .process = &process};
     struct pt_registers registers = {.stack = stack};
-    pt_u64 stopped_ns;
-    assert_false(pt_registers_of_stopped(&thread, &registers, nothing, NULL, &stopped_ns));
+    struct pt_stop_times times;
+    assert_false(pt_registers_of_stopped(&thread, &registers, nothing, NULL, &times));
     assert_int_equal(errno, ETIMEDOUT);
     int status = 0;
     pid_t ended = 0;
@@ -87,14 +87,14 @@ static int read_when_stopped(const int fds[2], bool *ret_is_disturbed)
     struct pt_look_process process = {.pid = (pt_u32)pid, .seen_by = (pt_u32)pid};
     struct pt_look_thread thread = {.tid = (pt_u32)pid, .process = &process, .call = -1};
     struct pt_registers registers = {.stack = stack};
-    pt_u64 stopped_ns;
+    struct pt_stop_times times;
     for (int i = 0; i < 4000 && thread.call != SYS_read; i++, sleep_ms(1))
         (void)pt_registers_of_waiting(&thread, &registers);
     *ret_is_disturbed = pt_is_disturbed_by_stops(&thread);
     /* Beside others it may not be given a CPU in time. One that a late stop disturbs ends before the next try. */
     bool is_stopped = false;
     for (int i = 0; i < 50 && !is_stopped && state_of(pid) != 'Z'; i++)
-        is_stopped = pt_registers_of_stopped(&thread, &registers, nothing, NULL, &stopped_ns);
+        is_stopped = pt_registers_of_stopped(&thread, &registers, nothing, NULL, &times);
     assert_true(is_stopped || state_of(pid) == 'Z');
     sleep_ms(50);
     int status = 0;
