@@ -88,7 +88,7 @@ STAGES = {
 LAUNCHERS = {
     "sh": ('#!/bin/sh\nmkdir -p out\n"$@"\ncode=$?\nexit $code\n', ["/bin/sh", "sh.sh"]),
     "launcher": ('import subprocess, sys\nsys.exit(subprocess.call(sys.argv[1:]))\n', ["/usr/bin/python3", "launcher.py"]),
-    "poller": ('import subprocess, sys, time\nchild = subprocess.Popen(sys.argv[1:])\nwhile child.poll() is None:\n    time.sleep(0.1)\n'
+    "poller": ('import subprocess, sys, time\nchild = subprocess.Popen(sys.argv[1:])\nwhile child.poll() is None:\n    time.sleep(0.02)\n'
                'sys.exit(child.returncode)\n', ["/usr/bin/python3", "poller.py"]),
     "timeout": (None, ["timeout", "100"]),
     "env": (None, ["env", "STAGE=1"]),
