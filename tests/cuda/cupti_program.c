@@ -259,6 +259,23 @@ static void profiler_of_two_threads(void)
     work(&after, repeat);
 }
 
+static void *launch_there(void *unused)
+{
+    work(&before, repeat);
+    return unused;
+}
+
+/* A profiler begins while another thread is the first to use CUDA. */
+static void profiler_amid_start(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, launch_there, NULL);
+    sleep_ms(100);
+    profile(0);
+    pthread_join(thread, NULL);
+    work(&after, repeat);
+}
+
 static volatile int is_over;
 
 static void *launch_on(void *unused)
@@ -389,6 +406,7 @@ static const struct program_case cases[] = {
     {"profiler_sets_first", profiler_sets_first},
     {"profiler_finalizes", profiler_finalizes},
     {"profiler_of_two_threads", profiler_of_two_threads},
+    {"profiler_amid_start", profiler_amid_start},
     {"profiler_amid_threads", profiler_amid_threads},
     {"return", at_return},
     {"exit", at_exit},

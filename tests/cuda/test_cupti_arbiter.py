@@ -68,6 +68,15 @@ class ArbiterTest(CuptiCase):
         self.assertEqual(outcome.states(), [CUPTI, YIELDED, CUPTI, ENDED])
         self.assertEqual(self.names(outcome), {"before": N, "after": N})
 
+    def test_amid_start(self):
+        """CUDA comes up in one thread, and CUPTI with it for us, when another begins to profile."""
+        outcome = self.profile("profiler_amid_start", "fault slow_version 400")
+        own, foreign, _ = outcome.out.split(" ", 2)
+        self.assertEqual((int(own), int(foreign) <= N), (N, True))
+        self.assertEqual(outcome.states(), [YIELDED, CUPTI, ENDED])
+        self.assertEqual(self.names(outcome), {"after": N})
+        self.assert_times(outcome)
+
     def test_amid_threads(self):
         outcome = self.profile("profiler_amid_threads", "kernel_ns 1000")
         self.assertEqual(outcome.out, f"{10 * N}\n")

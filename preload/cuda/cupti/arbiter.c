@@ -15,6 +15,7 @@
 #include "buffers.h"
 #include "library.h"
 #include "program.h"
+#include "reasons.h"
 #include "recording.h"
 
 #define STAND_IN(name, parameters) PT_EXPORT int name parameters;
@@ -54,16 +55,21 @@ static void apply_program_settings(struct pt_cupti *c)
 static void yield_to_program(void)
 {
     struct pt_cupti *c = pt_cupti;
-    pt_u32 recording = PT_CUPTI_RECORDING;
-    if (!is_recording() ||
-        !__atomic_compare_exchange_n(&c->phase, &recording, PT_CUPTI_CHANGING, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        pt_cupti_settled_phase();
-        return;
+    while (is_recording()) {
+        pt_u32 recording = PT_CUPTI_RECORDING;
+        if (!__atomic_compare_exchange_n(&c->phase, &recording, PT_CUPTI_CHANGING, 0, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE))
+            continue;
+        pt_cupti_stop(c);
+        pt_cupti_say_yielded();
+        apply_program_settings(c);
+        __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
     }
-    pt_cupti_stop(c);
-    pt_cuda_say(PT_CUDA_TRACING_YIELDED, "the program profiles itself with CUPTI");
-    apply_program_settings(c);
-    __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
+}
+
+static pt_u32 n_enabled(void)
+{
+    return __atomic_load_n(&pt_cupti_program.n_enabled, __ATOMIC_ACQUIRE);
 }
 
 /* Its last records are converted by its own clock and go to its own callback only if they are delivered before ours
@@ -71,7 +77,7 @@ static void yield_to_program(void)
  * waits. */
 static int is_done(void)
 {
-    return !pt_cupti_is_foreign() && !__atomic_load_n(&pt_cupti_program.unflushed, __ATOMIC_ACQUIRE);
+    return !pt_cupti_is_in_use() && n_enabled() == __atomic_load_n(&pt_cupti_program.n_flushed, __ATOMIC_ACQUIRE);
 }
 
 static void take_back_if_done(void)
@@ -90,23 +96,33 @@ static void take_back_if_done(void)
                          __ATOMIC_RELEASE); /* the reason is recorded; nothing is tried again */
 }
 
-/* A flush covers what was enabled before it, not what another thread has enabled since. */
+/* A flush covers what was enabled before it, not what another thread has enabled since. Numbers wrap around. */
 static void note_flushed(pt_u32 before)
 {
-    __atomic_compare_exchange_n(&pt_cupti_program.unflushed, &before, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    pt_u32 flushed = __atomic_load_n(&pt_cupti_program.n_flushed, __ATOMIC_RELAXED);
+    while ((pt_i32)(before - flushed) > 0 && !__atomic_compare_exchange_n(&pt_cupti_program.n_flushed, &flushed, before,
+                                                                          0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        ;
 }
 
 void pt_cupti_take_back(void)
 {
+    const pt_u32 before = n_enabled(); /* first: what is enabled after the next line is not ours to flush */
     if (pt_cupti_is_foreign() || __atomic_exchange_n(&taking_back, 1, __ATOMIC_ACQUIRE))
         return;
-    const pt_u32 unflushed = __atomic_load_n(&pt_cupti_program.unflushed, __ATOMIC_ACQUIRE);
-    if (unflushed) {
+    if (before != __atomic_load_n(&pt_cupti_program.n_flushed, __ATOMIC_ACQUIRE)) {
         pt_cupti->api.cuptiActivityFlushAll(1);
-        note_flushed(unflushed);
+        note_flushed(before);
     }
     take_back_if_done();
     __atomic_store_n(&taking_back, 0, __ATOMIC_RELEASE);
+}
+
+/* Another thread may be delivering the program's records for us: once its own flush has returned, the program counts on
+ * having all of them. */
+static void await_other_flush(void)
+{
+    pt_cupti_nap_while(&taking_back, 1);
 }
 
 static void note_kind(pt_u32 kind, int is_on)
@@ -138,6 +154,17 @@ static int subscribed(int result, pt_u32 before)
         __atomic_store_n(&pt_cupti_program.has_recorded, before, __ATOMIC_RELEASE);
         take_back_if_done();
     }
+    return result;
+}
+
+static void begin_setting(void)
+{
+    __atomic_add_fetch(&pt_cupti_program.n_setting, 1, __ATOMIC_SEQ_CST);
+}
+
+static int end_setting(int result)
+{
+    __atomic_sub_fetch(&pt_cupti_program.n_setting, 1, __ATOMIC_RELEASE);
     return result;
 }
 
@@ -190,11 +217,12 @@ int cuptiActivityRegisterCallbacks(pt_cupti_request_fn request, pt_cupti_complet
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
     if (!request || !complete)
         return real(request, complete);
+    begin_setting();
     pt_cupti_program.request = request;
     __atomic_store_n(&pt_cupti_program.complete, complete, __ATOMIC_RELEASE);
     if (is_recording())
-        return PT_CUPTI_SUCCESS; /* it holds as soon as the program enables something */
-    return real(request, pt_cupti_phase() == PT_CUPTI_NONE ? complete : pt_cupti_complete);
+        return end_setting(PT_CUPTI_SUCCESS); /* it holds as soon as the program enables something */
+    return end_setting(real(request, pt_cupti_phase() == PT_CUPTI_NONE ? complete : pt_cupti_complete));
 }
 
 int cuptiActivityRegisterTimestampCallback(pt_u64 (*clock)(void))
@@ -206,12 +234,13 @@ int cuptiActivityRegisterTimestampCallback(pt_u64 (*clock)(void))
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
     if (!clock)
         return real(clock);
+    begin_setting();
     pt_cupti_program.clock = clock;
     if (is_recording())
-        return PT_CUPTI_SUCCESS;
+        return end_setting(PT_CUPTI_SUCCESS);
     if (pt_cupti_phase() == PT_CUPTI_YIELDED)
         pt_cupti->has_our_clock = 0;
-    return real(clock);
+    return end_setting(real(clock));
 }
 
 int cuptiSetThreadIdType(pt_u32 type)
@@ -219,9 +248,10 @@ int cuptiSetThreadIdType(pt_u32 type)
     __typeof__(&cuptiSetThreadIdType) real = REAL(cuptiSetThreadIdType);
     if (!real)
         return PT_CUPTI_UNKNOWN;
+    begin_setting();
     if (type <= 1)
         pt_cupti_program.thread_id_type = type;
-    return is_recording() && type <= 1 ? PT_CUPTI_SUCCESS : real(type);
+    return end_setting(is_recording() && type <= 1 ? PT_CUPTI_SUCCESS : real(type));
 }
 
 /* Ours would be changed, and its own be lost when CUPTI becomes the program's: as with the type of thread ids. */
@@ -230,8 +260,9 @@ int cuptiActivityFlushPeriod(pt_u32 ms)
     __typeof__(&cuptiActivityFlushPeriod) real = REAL(cuptiActivityFlushPeriod);
     if (!real)
         return PT_CUPTI_UNKNOWN;
+    begin_setting();
     pt_cupti_program.flush_period_ms = ms;
-    return is_recording() ? PT_CUPTI_SUCCESS : real(ms);
+    return end_setting(is_recording() ? PT_CUPTI_SUCCESS : real(ms));
 }
 
 int cuptiActivityEnableAllSyncRecords(pt_u8 enable)
@@ -239,8 +270,9 @@ int cuptiActivityEnableAllSyncRecords(pt_u8 enable)
     __typeof__(&cuptiActivityEnableAllSyncRecords) real = REAL(cuptiActivityEnableAllSyncRecords);
     if (!real)
         return PT_CUPTI_UNKNOWN;
+    begin_setting();
     pt_cupti_program.leaves_questions_out = !enable;
-    return is_recording() ? PT_CUPTI_SUCCESS : real(enable);
+    return end_setting(is_recording() ? PT_CUPTI_SUCCESS : real(enable));
 }
 
 int cuptiActivityEnable(pt_u32 kind)
@@ -250,8 +282,9 @@ int cuptiActivityEnable(pt_u32 kind)
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
-    __atomic_add_fetch(&pt_cupti_program.unflushed, 1, __ATOMIC_ACQ_REL);
+    /* In this order: who sees the second sees the first, so that there is no moment at which it seems to be done. */
     note_kind(kind, 1);
+    __atomic_add_fetch(&pt_cupti_program.n_enabled, 1, __ATOMIC_ACQ_REL);
     __atomic_store_n(&pt_cupti_program.has_recorded, 1, __ATOMIC_RELEASE);
     yield_to_program();
     const int result = real(kind);
@@ -278,10 +311,11 @@ int cuptiActivityFlushAll(pt_u32 flag)
     __typeof__(&cuptiActivityFlushAll) real = REAL(cuptiActivityFlushAll);
     if (!real)
         return PT_CUPTI_UNKNOWN;
-    const pt_u32 unflushed = __atomic_load_n(&pt_cupti_program.unflushed, __ATOMIC_ACQUIRE);
+    await_other_flush();
+    const pt_u32 before = n_enabled();
     const int result = real(flag);
     if (!pt_cupti_is_enabled_by_program()) {
-        note_flushed(unflushed);
+        note_flushed(before);
         take_back_if_done();
     }
     return result;
@@ -301,7 +335,7 @@ int cuptiFinalize(void)
     const int result = real();
     __builtin_memset(pt_cupti_program.kinds, 0, sizeof pt_cupti_program.kinds);
     pt_cupti_program.flush_period_ms = pt_cupti_program.leaves_questions_out = 0;
-    __atomic_store_n(&pt_cupti_program.unflushed, 0, __ATOMIC_RELEASE);
+    note_flushed(n_enabled());
     __atomic_store_n(&pt_cupti_program.is_subscribed, 0, __ATOMIC_RELEASE);
     return result; /* taken back at the next call that waits, never within this one */
 }

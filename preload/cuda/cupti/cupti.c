@@ -18,6 +18,7 @@
 #include "buffers.h"
 #include "library.h"
 #include "program.h"
+#include "reasons.h"
 #include "recording.h"
 
 void pt_cupti_tick(void)
@@ -44,35 +45,39 @@ static void end_at_exit(int status, void *unused)
         pt_cupti_finish(c);
 }
 
-int pt_cupti_start(void)
+void pt_cupti_start(void)
 {
     if (!pt_options.cuda) {
         pt_cuda_say(PT_CUDA_TRACING_OFF, "by PROFTRACE_CUDA=0");
-        return 0;
+        return;
     }
     if (pt_options.cupti == PT_CHOICE_cupti_off) {
         pt_cuda_say(PT_CUDA_TRACING_WRAPPED, "by PROFTRACE_CUPTI=off");
-        return 0;
+        return;
     }
     if (pt_cupti_is_foreign()) {
         pt_cuda_say(PT_CUDA_TRACING_WRAPPED, "the program used CUPTI itself before it used CUDA");
-        return 0;
+        return;
     }
     struct pt_cupti *c = pt_sys_memory_wiped(sizeof *c);
     const char *why = c ? pt_cupti_load(c) : "no memory for it";
     if (why) {
         pt_cuda_say(PT_CUDA_TRACING_WRAPPED, why);
-        return 0;
+        return;
     }
     for (pt_u32 i = 0; i < PT_LAYOUT__COUNT; i++)
         c->layout_bytes[i] = pt_layout_bytes(i, c->version);
     pt_cupti_buffers_prepare();
     c->phase = PT_CUPTI_CHANGING;
-    pt_cupti = c;
-    if (!pt_cupti_begin(c)) {
-        c->phase = PT_CUPTI_ENDED;
-        return 0;
+    __atomic_store_n(&pt_cupti, c, __ATOMIC_SEQ_CST);
+    /* Another thread may have begun to use CUPTI since it was asked above: as where CUPTI is taken back, one of the two
+     * sees the other. */
+    if (pt_cupti_is_in_use()) {
+        pt_cupti_say_yielded();
+        __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
+    } else if (!pt_cupti_begin(c)) {
+        __atomic_store_n(&c->phase, PT_CUPTI_ENDED, __ATOMIC_RELEASE);
+        return;
     }
     pt_process_at_exit(end_at_exit);
-    return 1;
 }

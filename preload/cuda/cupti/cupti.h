@@ -6,8 +6,8 @@
 #define PT_CUDA_CUPTI_CUPTI_H
 
 /* Begin to record with CUPTI: called by InitializeInjection when the driver comes up, once per process image, while
- * no lock of ours is held. Returns 1 when CUPTI records; else the reason is recorded with pt_cuda_say. */
-int pt_cupti_start(void);
+ * no lock of ours is held. What came of it is recorded with pt_cuda_say. */
+void pt_cupti_start(void);
 
 /* Deliver what CUPTI has, at most once per second; or, when the program took CUPTI for its own profiler and is done
  * with it, take it back. Called by wrappers of calls that wait, on the program's thread, with no lock held. */

@@ -28,3 +28,9 @@ int pt_cupti_is_foreign(void)
     return pt_cupti_is_enabled_by_program() ||
            (pt_cupti_is_subscribed_by_program() && !__atomic_load_n(&pt_cupti_program.has_recorded, __ATOMIC_ACQUIRE));
 }
+
+/* While CUPTI changes hands, a call that found us without it would put the program's settings over ours. */
+int pt_cupti_is_in_use(void)
+{
+    return __atomic_load_n(&pt_cupti_program.n_setting, __ATOMIC_SEQ_CST) || pt_cupti_is_foreign();
+}

@@ -10,7 +10,9 @@
 struct pt_cupti_program {
     pt_u32 is_subscribed; /* atomic */
     pt_u32 has_recorded;  /* atomic: since it subscribed, it has enabled kinds */
-    pt_u32 unflushed;     /* atomic: 0 = it has had its last records; else another number with each kind it enables */
+    pt_u32 n_enabled;     /* atomic: how often it has enabled a kind */
+    pt_u32 n_flushed;     /* atomic: n_enabled when its last flush began whose records have been delivered */
+    pt_u32 n_setting;     /* atomic: calls that set something and have not returned */
     pt_u64 kinds[4];      /* atomic: those it has enabled */
     pt_cupti_request_fn request;
     pt_cupti_complete_fn complete; /* atomic: where buffers go that are not ours */
@@ -25,5 +27,7 @@ int pt_cupti_is_enabled_by_program(void);
 int pt_cupti_is_subscribed_by_program(void);
 /* Whether the program itself has taken CUPTI. */
 int pt_cupti_is_foreign(void);
+/* Or is about to. */
+int pt_cupti_is_in_use(void);
 
 #endif

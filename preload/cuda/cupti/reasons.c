@@ -50,6 +50,11 @@ void pt_cupti_say_not_enough(struct pt_cupti *c)
     pt_cuda_say(PT_CUDA_TRACING_WRAPPED, c->text);
 }
 
+void pt_cupti_say_yielded(void)
+{
+    pt_cuda_say(PT_CUDA_TRACING_YIELDED, "the program profiles itself with CUPTI");
+}
+
 void pt_cupti_say_ended(struct pt_cupti *c, int result)
 {
     if (result == PT_CUPTI_SUCCESS) {

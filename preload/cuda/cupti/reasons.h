@@ -11,6 +11,8 @@
 void pt_cupti_say_recording(struct pt_cupti *c, const char *refused, const char *more);
 /* Kernels and calls, without which the rest means nothing, cannot be recorded. */
 void pt_cupti_say_not_enough(struct pt_cupti *c);
+/* The program takes CUPTI. */
+void pt_cupti_say_yielded(void);
 /* The process ends; `result` of the last flush. */
 void pt_cupti_say_ended(struct pt_cupti *c, int result);
 /* What that result of cuptiSubscribe means. */

@@ -12,16 +12,20 @@
 
 struct pt_cupti *pt_cupti;
 
+void pt_cupti_nap_while(const pt_u32 *word, pt_u32 value)
+{
+    for (int naps = 0; naps < SETTLE_NAPS && __atomic_load_n(word, __ATOMIC_ACQUIRE) == value; naps++) {
+        const struct timespec nap = {0, SETTLE_NAP_NS};
+        pt_syscall2(SYS_nanosleep, &nap, 0);
+    }
+}
+
 /* Another thread may be taking CUPTI back or giving it up: milliseconds of work, for which it may have to wait for a
  * CPU. If the program went on at once, it would get the error that CUPTI is in use; so it waits for some seconds,
  * but not for ever. */
 enum pt_cupti_phase pt_cupti_settled_phase(void)
 {
-    enum pt_cupti_phase phase = pt_cupti_phase();
-    for (int naps = 0; naps < SETTLE_NAPS && phase == PT_CUPTI_CHANGING; naps++) {
-        const struct timespec nap = {0, SETTLE_NAP_NS};
-        pt_syscall2(SYS_nanosleep, &nap, 0);
-        phase = pt_cupti_phase();
-    }
-    return phase;
+    if (pt_cupti)
+        pt_cupti_nap_while(&pt_cupti->phase, PT_CUPTI_CHANGING);
+    return pt_cupti_phase();
 }

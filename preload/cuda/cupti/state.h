@@ -154,6 +154,8 @@ PT_ALWAYS_INLINE void pt_cupti_lost(struct pt_cupti *c, enum pt_cupti_loss reaso
     __atomic_fetch_add(&c->losses[reason], records, __ATOMIC_RELAXED);
 }
 
+/* Wait while an atomic word has this value, for some seconds at most. */
+void pt_cupti_nap_while(const pt_u32 *word, pt_u32 value);
 /* The phase, but CHANGING only after waiting for seconds. */
 enum pt_cupti_phase pt_cupti_settled_phase(void);
 

@@ -21,6 +21,7 @@ __attribute__((constructor)) static void load(void)
 int cuptiGetVersion(uint32_t *version)
 {
     const int error = fg_planned_error("cuptiGetVersion");
+    fg_busy(fg_program()->fault[FG_FAULT_slow_version] * 1e6);
     if (!error)
         *version = fg_cupti_version();
     return error;
