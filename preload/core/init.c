@@ -34,6 +34,7 @@
 #include "start_memory.h"
 #include "sys.h"
 #include "text.h"
+#include "valgrind.h"
 
 /* glibc has them; musl does not, and there we stay a pass-through. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
@@ -180,6 +181,7 @@ static enum work bring_up(int argc, char **argv, char **environment)
 
 __attribute__((constructor(101))) static void initialise(int argc, char **argv, char **environment)
 {
+    pt_valgrind_ask();
     pt_reals_prepare();
     const enum work work = bring_up(argc, argv, environment);
     pt_start_memory_end();

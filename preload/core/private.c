@@ -13,7 +13,7 @@
 /* CFI through rbp, so that the unwinder finds the host's frames behind a foreign stack pointer. A signal frame, because
  * only behind one of those gdb believes that the stack goes on at a lower address: a thread that it stops in here would
  * have a backtrace without the program in it. */
-__asm__(".pushsection .text\n"
+__asm__(".pushsection .text.pt_call_on_stack,\"ax\",@progbits\n"
         ".globl pt_call_on_stack\n"
         ".hidden pt_call_on_stack\n"
         ".type pt_call_on_stack, @function\n"

@@ -86,7 +86,7 @@ static inline pt_u64 pt_sys_clock_ns(clockid_t clock)
 static inline int pt_sys_is_readable(pt_u64 address)
 {
     enum { NO_SUCH_HOW = -1, POPULATE_READ = 22 };
-    if (pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0))
+    if (pt_is_below_valgrind)
         return pt_syscall3(SYS_madvise, address & ~4095ull, 4096, POPULATE_READ) == 0;
     return pt_syscall4(SYS_rt_sigprocmask, NO_SUCH_HOW, address & ~7ull, 0, 8) == -EINVAL;
 }

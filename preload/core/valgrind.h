@@ -11,6 +11,10 @@
 
 enum { PT_VALGRIND_IS_THERE = 0x1001, PT_VALGRIND_STACK_REGISTER = 0x1501 };
 
+/* Asked once, by the constructor: the question takes stack, which must be aligned. A host's need not be. */
+extern pt_u8 pt_is_below_valgrind __attribute__((visibility("hidden")));
+void pt_valgrind_ask(void);
+
 /* 0 where there is no valgrind. */
 PT_ALWAYS_INLINE pt_u64 pt_valgrind(pt_u64 what, pt_u64 a, pt_u64 b)
 {

@@ -44,7 +44,7 @@ void pt_thread_expect(void)
     if (!t)
         return;
     /* It makes a fork of the helper that grows the file of a process with threads: what that maps, we do not have. */
-    if (!pt_image->has_reserve && pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0))
+    if (!pt_image->has_reserve && pt_is_below_valgrind)
         pt_ring_prepare();
     const pt_u32 awaited = __atomic_add_fetch(&pt_image->awaited, 1, __ATOMIC_RELAXED);
     if (pt_room_left() < (awaited < PT_ROOM_MOST_AREAS ? awaited : PT_ROOM_MOST_AREAS))

@@ -113,8 +113,8 @@ long pt_small_file_append(char *head, pt_u64 trace_id)
     /* With each malloc a record, nothing stays small. A limit of the size of files is about each one's end. valgrind
      * refuses the second mapping with which a head moves. Machines that append at once are kept apart by hardly any
      * file system that they share: only the one that made the run does. */
-    if (pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0) || pt_options.heap == PT_HEAP_FULL ||
-        pt_session_facts.is_of_another_boot || pt_check_file_limit(ANY_LIMIT) < 0 || pt_take_budget(PT_HEAD_BYTES) < 0)
+    if (pt_is_below_valgrind || pt_options.heap == PT_HEAP_FULL || pt_session_facts.is_of_another_boot ||
+        pt_check_file_limit(ANY_LIMIT) < 0 || pt_take_budget(PT_HEAD_BYTES) < 0)
         return -EAGAIN;
     const long fd = open_file(trace_id);
     const long offset = fd < 0 ? -1 : append((int)fd, head);

@@ -28,7 +28,7 @@
 /* clone() that shares memory but not descriptors; the child runs fn on a stack of its own and exits. rcx and r11 belong
  * to the kernel, so fn and argument wait in callee-saved registers. */
 long pt_clone_private_files(long flags, void *stack_top, void (*fn)(void *), void *argument);
-__asm__(".pushsection .text\n"
+__asm__(".pushsection .text.pt_clone_private_files,\"ax\",@progbits\n"
         ".globl pt_clone_private_files\n"
         ".hidden pt_clone_private_files\n"
         ".type pt_clone_private_files, @function\n"
@@ -313,6 +313,6 @@ void *pt_space_map(pt_u64 offset, pt_u64 bytes)
 
 void pt_space_leave_to_none(void *map, pt_u64 bytes)
 {
-    if (!pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0)) /* in the child it would not know */
+    if (!pt_is_below_valgrind) /* in the child it would not know */
         pt_syscall3(SYS_madvise, map, bytes, MADV_DONTFORK);
 }

@@ -2,7 +2,7 @@
  *
  * readable.c - asks the kernel for the pages of what the host passed.
  *
- * Entered from any hook. Out of line: the question to valgrind takes stack, of which a host may have little.
+ * Entered from any hook, on stacks of which little may be left.
  */
 #include "readable.h"
 

@@ -59,7 +59,7 @@ static void leave_working_memory(struct pt_tracer_thread *t)
     if (!t->priv || t->is_left_to_none)
         return;
     t->is_left_to_none = 1;
-    if (pt_may_call() && !pt_valgrind(PT_VALGRIND_IS_THERE, 0, 0)) /* its child would not know */
+    if (pt_may_call() && !pt_is_below_valgrind) /* its child would not know */
         pt_syscall3(SYS_madvise, t->priv, sizeof *t->priv, MADV_WIPEONFORK);
 }
 
