@@ -362,4 +362,6 @@ void pt_io_find_functions(void)
 {
     PT_RESOLVE(close);
     PT_RESOLVE(dup2);
+    PT_RESOLVE(read);
+    PT_RESOLVE(write);
 }

@@ -173,4 +173,6 @@ void rewind(FILE *stream)
 void pt_stdio_find_functions(void)
 {
     PT_RESOLVE(fflush);
+    PT_RESOLVE(fputs);
+    PT_RESOLVE(fwrite);
 }

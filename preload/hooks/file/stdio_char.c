@@ -6,6 +6,7 @@
  * writes.
  */
 #include "stdio.h" /* first: it keeps <stdio.h> from defining what is hooked here */
+#include "stdio_char.h"
 
 #include "core/file/attach.h"
 
@@ -48,3 +49,9 @@ CHARACTER(putc_unlocked, (int c, FILE *stream), (c, stream), WRITE, 1)
 CHARACTER(putchar, (int c), (c), WRITE, 1)
 CHARACTER(putchar_unlocked, (int c), (c), WRITE, 1)
 CHARACTER(putw, (int c, FILE *stream), (c, stream), WRITE, sizeof(int))
+
+void pt_char_find_functions(void)
+{
+    PT_RESOLVE(putc);
+    PT_RESOLVE(putchar);
+}

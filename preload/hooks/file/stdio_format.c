@@ -6,6 +6,8 @@
  * that takes a va_list, as libc's own does. Never: bytes of scanf, which returns how many fields it read, not how many
  * bytes.
  */
+#include "stdio_format.h"
+
 #include "stdio.h"
 
 #include <stdarg.h>
@@ -206,3 +208,9 @@ VARIADIC(__isoc99_fscanf, (FILE * stream, const char *format, ...), format, hook
 VARIADIC(__isoc23_scanf, (const char *format, ...), format, hook___isoc23_vscanf, (format, values))
 VARIADIC(__isoc23_fscanf, (FILE * stream, const char *format, ...), format, hook___isoc23_vfscanf,
          (stream, format, values))
+
+void pt_format_find_functions(void)
+{
+    PT_RESOLVE(vprintf);
+    PT_RESOLVE(__vprintf_chk);
+}

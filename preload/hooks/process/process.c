@@ -27,6 +27,8 @@
 #include "hooks/file/file_io.h"
 #include "hooks/file/sandbox.h"
 #include "hooks/file/stdio.h"
+#include "hooks/file/stdio_char.h"
+#include "hooks/file/stdio_format.h"
 #include "hooks/hook.h"
 #include "exec.h"
 
@@ -77,6 +79,8 @@ static PT_NOINLINE void prepare_forks(void)
     pt_exec_find_functions();
     pt_io_find_functions();
     pt_stdio_find_functions();
+    pt_format_find_functions();
+    pt_char_find_functions();
 }
 
 #define HOOK_FORK(name)                                                                                                \
