@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Write preload/often.txt: which functions of the library lie together, because processes run them when they start, fork,
-execute and end, and which variables, because these write to them. It needs valgrind, and a build of gcc's.
+execute and end, and which variables: the small ones, and those of LARGER. It needs valgrind, and a build of gcc's.
 
 A page of code that a process touches first is a fault, and the kernel maps the 64 KiB around it; a page of variables that it
 writes to is a fault and a copy. The list may be old without harm: what it does not name lies elsewhere, what is no longer
@@ -23,8 +23,8 @@ NOT_BELOW_VALGRIND = "pt_small_file_append"  # valgrind refuses what it does, so
 SMALL_BYTES = 64
 LARGER = ["changes", "found", "pt_ignored_options", "pt_session_path"]  # variables that a process writes to when it starts
 RUNS = 3  # what a process looks at once in some milliseconds is in some of them
-HEAD = """# Functions that a process runs when it starts, forks, executes and ends, and variables that it writes to: CMakeLists.txt
-# has each kind linked in one place. Written by scripts/gen_often.py; it may be old without harm.
+HEAD = """# Functions that a process runs when it starts, forks, executes and ends, and small variables, among which are nearly all
+# that it writes to then: CMakeLists.txt has each kind linked in one place. Written by scripts/gen_often.py; it may be old without harm.
 """
 
 

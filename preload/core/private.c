@@ -41,7 +41,8 @@ __asm__(".pushsection .text.pt_call_on_stack,\"ax\",@progbits\n"
 /* Else valgrind takes a switch to it for one frame of up to 2 MB, and all that lies between for undefined. */
 static void announce_stack(const char *stack, pt_u64 bytes)
 {
-    pt_valgrind(PT_VALGRIND_STACK_REGISTER, (pt_u64)stack, (pt_u64)stack + bytes - 1);
+    if (pt_is_below_valgrind) /* the request itself needs an aligned stack, which a host's is not always */
+        pt_valgrind(PT_VALGRIND_STACK_REGISTER, (pt_u64)stack, (pt_u64)stack + bytes - 1);
 }
 
 struct pt_private *pt_private_new(void)

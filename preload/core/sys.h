@@ -80,15 +80,22 @@ static inline pt_u64 pt_sys_clock_ns(clockid_t clock)
     return (pt_u64)now.tv_sec * 1000000000u + (pt_u64)now.tv_nsec;
 }
 
-/* Can the eight bytes around an address be read? The kernel reads the set before it looks at what is to be done with
- * it: EFAULT, or EINVAL for what it does not know. valgrind would print a line for each, and memcheck an error where
- * the bytes were never written: there the kernel is asked for the page (Linux 5.14). */
-static inline int pt_sys_is_readable(pt_u64 address)
+/* What the kernel says when it is to read the eight bytes around an address: 0, -EFAULT, or that it does not know (or a
+ * filter does not allow) the question. It reads a set before it looks at what is to be done with it: EFAULT, or EINVAL
+ * for what it does not know. valgrind would print a line for each, and memcheck an error where the bytes were never
+ * written: there the kernel is asked for the page (Linux 5.14). */
+static inline long pt_sys_read_at(pt_u64 address)
 {
     enum { NO_SUCH_HOW = -1, POPULATE_READ = 22 };
     if (pt_is_below_valgrind)
-        return pt_syscall3(SYS_madvise, address & ~4095ull, 4096, POPULATE_READ) == 0;
-    return pt_syscall4(SYS_rt_sigprocmask, NO_SUCH_HOW, address & ~7ull, 0, 8) == -EINVAL;
+        return pt_syscall3(SYS_madvise, address & ~4095ull, 4096, POPULATE_READ);
+    const long error = pt_syscall4(SYS_rt_sigprocmask, NO_SUCH_HOW, address & ~7ull, 0, 8);
+    return error == -EINVAL ? 0 : error;
+}
+
+static inline int pt_sys_is_readable(pt_u64 address)
+{
+    return pt_sys_read_at(address) == 0;
 }
 
 /* A mask that the kernel never has, with SIGKILL in it: nothing was blocked. A filter may refuse SIG_BLOCK and allow

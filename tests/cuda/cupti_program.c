@@ -189,6 +189,13 @@ static void profiler_first(void)
     work(&during, repeat);
 }
 
+/* A window that is over before the program uses CUDA further. */
+static void profiler_first_window(void)
+{
+    profile(1);
+    work(&after, repeat);
+}
+
 /* As Kineto until 2026: once subscribed, it stays so for good. */
 static void profiler_stays(void)
 {
@@ -222,6 +229,18 @@ static void profiler_sets_first(void)
         cuptiActivityFlushAll(1);
         work(&after, repeat);
     }
+}
+
+/* It says so before it uses CUDA, once for all windows. */
+static void profiler_sets_before_cuda(void)
+{
+    cuptiActivityRegisterCallbacks(request, complete);
+    work(&before, repeat);
+    cuptiActivityEnable(CONCURRENT_KERNEL);
+    work(&during, repeat);
+    cuptiActivityDisable(CONCURRENT_KERNEL);
+    cuptiActivityFlushAll(1);
+    printf("%d %d\n", n_own, n_foreign);
 }
 
 /* As Kineto with TEARDOWN_CUPTI: CUPTI forgets everybody. */
@@ -402,8 +421,10 @@ static const struct program_case cases[] = {
     {"profiler_registers", profiler_registers},
     {"profiler_of_defaults", profiler_of_defaults},
     {"profiler_first", profiler_first},
+    {"profiler_first_window", profiler_first_window},
     {"profiler_stays", profiler_stays},
     {"profiler_sets_first", profiler_sets_first},
+    {"profiler_sets_before_cuda", profiler_sets_before_cuda},
     {"profiler_finalizes", profiler_finalizes},
     {"profiler_of_two_threads", profiler_of_two_threads},
     {"profiler_amid_start", profiler_amid_start},

@@ -101,7 +101,23 @@ class ArbiterTest(CuptiCase):
     def test_program_is_first(self):
         outcome = self.profile("profiler_first")
         self.assertEqual(outcome.out, "subscribe 0\n")
-        self.assertEqual(outcome.states(), [WRAPPED])
+        self.assertEqual(outcome.states(), [YIELDED])
+
+    def test_first_window_brings_cuda_up(self):
+        """The first call of CUDA lies in a window of the program's profiler: behind it the GPU is seen."""
+        outcome = self.profile("profiler_first_window")
+        self.assertEqual(outcome.out, f"{N} 0 own clock\n")
+        self.assertEqual(outcome.states(), [YIELDED, CUPTI, ENDED])
+        self.assertEqual(self.names(outcome), {"after": N})
+        self.assert_times(outcome)
+
+    def test_cupti_fails_halfway(self):
+        """What the program said before CUDA was up holds where CUPTI then refuses to record for us."""
+        for program in ("", "error cuptiActivityEnable 2 3 1"):
+            with self.subTest(program):
+                outcome = self.profile("profiler_sets_before_cuda", program)
+                self.assertEqual(outcome.out, f"{N} 0\n")
+                self.assertEqual(outcome.states()[0], WRAPPED if program else CUPTI)
 
     def test_off(self):
         outcome = self.profile("profiler_subscribes", PROFTRACE_CUPTI="off")

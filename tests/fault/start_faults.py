@@ -215,7 +215,7 @@ class StartFaults(FaultCase):
     def test_f1_started_under_a_filter_that_refuses(self):
         """Containers: what is refused is done without. A program whose parent lives under the same filter is recorded."""
         container = "165,310,298,321,272,308,312,250,425,426,323,434,435"  # mount, process_vm_readv, perf_event_open, bpf, ...
-        for numbers in (container, "318,248", "63", "98,186", "138", "302", "202"):
+        for numbers in (container, "318,248", "14", "63", "98,186", "138", "302", "202"):
             with self.subTest(numbers=numbers):
                 script = "/bin/echo one; /bin/cat /dev/null; exit 5"
                 trace = self.check(["filtered_start", "refuse", numbers, "fork", "/bin/sh", "-c", script], status=5, claims=False)

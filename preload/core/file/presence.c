@@ -3,8 +3,8 @@
  * presence.c - finds out that somebody truncated the trace file, and gives up its pages.
  *
  * Entered at slow paths, in any thread. A store into a page that the file no longer has is a SIGBUS, and we have no
- * handler for it; the kernel can be asked (pt_sys_is_readable, 0.2 us; MADV_POPULATE_READ takes 3 us, as it first puts
- * the CPU's new pages in order).
+ * handler for it; the kernel can be asked (pt_sys_read_at, 0.2 us; MADV_POPULATE_READ takes 3 us, as it also puts the
+ * CPU's new pages in order).
  * Memory takes the place of such pages, because hooks do not look at any switch before each of their stores. What is
  * stored between the truncation and the next slow path still kills: docs/decisions/0031-truncated-files.md.
  */
@@ -14,7 +14,6 @@
 #include "core/session_page.h"
 #include "core/state.h"
 #include "core/sys.h"
-#include "core/valgrind.h"
 #include "area.h"
 #include "image_state.h"
 
@@ -28,12 +27,10 @@ static pt_u64 pages_of(const void *bytes, pt_u64 count)
     return ((pt_u64)bytes + count - first_page(bytes) + PT_PAGE_BYTES - 1) & ~(pt_u64)(PT_PAGE_BYTES - 1);
 }
 
-/* Below valgrind an older kernel than Linux 5.14 does not know the question, and is believed. */
+/* Who may not ask is believed. */
 static int is_there(pt_u64 address)
 {
-    if (pt_is_below_valgrind)
-        return pt_syscall3(SYS_madvise, first_page((const void *)address), 1, MADV_POPULATE_READ) != -EFAULT;
-    return pt_sys_is_readable(address);
+    return pt_sys_read_at(address) != -EFAULT;
 }
 
 /* A file is cut at its end, so that the first and the last page say it of all. */

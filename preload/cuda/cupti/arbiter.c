@@ -72,12 +72,41 @@ static pt_u32 n_enabled(void)
     return __atomic_load_n(&pt_cupti_program.n_enabled, __ATOMIC_ACQUIRE);
 }
 
+static int has_flushed(void)
+{
+    return n_enabled() == __atomic_load_n(&pt_cupti_program.n_flushed, __ATOMIC_ACQUIRE);
+}
+
 /* Its last records are converted by its own clock and go to its own callback only if they are delivered before ours
  * are registered again: so not before the program has flushed, or some time later, in a call of the program that
  * waits. */
 static int is_done(void)
 {
-    return !pt_cupti_is_in_use() && n_enabled() == __atomic_load_n(&pt_cupti_program.n_flushed, __ATOMIC_ACQUIRE);
+    return !pt_cupti_is_in_use() && has_flushed();
+}
+
+/* The caller has set the phase to CHANGING. Another thread may have begun to use CUPTI at the same time: it sets its
+ * mark before it reads our phase, and we read its mark after we have set our phase, so one of the two sees the
+ * other. */
+static enum pt_cupti_phase begin_if_done(struct pt_cupti *c)
+{
+    enum pt_cupti_phase phase = PT_CUPTI_YIELDED;
+    if (is_done()) {
+        if (pt_cupti_begin(c)) /* it has set the phase */
+            return PT_CUPTI_RECORDING;
+        apply_program_settings(c);
+        phase = PT_CUPTI_ENDED; /* the reason is recorded; nothing is tried again */
+    }
+    return phase;
+}
+
+void pt_cupti_take_first(void)
+{
+    const enum pt_cupti_phase phase = begin_if_done(pt_cupti);
+    if (phase == PT_CUPTI_YIELDED)
+        pt_cupti_say_yielded();
+    if (phase != PT_CUPTI_RECORDING)
+        __atomic_store_n(&pt_cupti->phase, phase, __ATOMIC_RELEASE);
 }
 
 static void take_back_if_done(void)
@@ -87,13 +116,9 @@ static void take_back_if_done(void)
     if (pt_cupti_phase() != PT_CUPTI_YIELDED || !is_done() ||
         !__atomic_compare_exchange_n(&c->phase, &yielded, PT_CUPTI_CHANGING, 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE))
         return;
-    /* Another thread may have begun to use CUPTI at the same time: it sets its mark before it reads our phase, and
-     * we read its mark again after we have set our phase, so one of the two sees the other. */
-    if (!is_done())
-        __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
-    else if (!pt_cupti_begin(c))
-        __atomic_store_n(&c->phase, PT_CUPTI_ENDED,
-                         __ATOMIC_RELEASE); /* the reason is recorded; nothing is tried again */
+    const enum pt_cupti_phase phase = begin_if_done(c);
+    if (phase != PT_CUPTI_RECORDING)
+        __atomic_store_n(&c->phase, phase, __ATOMIC_RELEASE);
 }
 
 /* A flush covers what was enabled before it, not what another thread has enabled since. Numbers wrap around. */
@@ -107,20 +132,24 @@ static void note_flushed(pt_u32 before)
 
 void pt_cupti_take_back(void)
 {
-    const pt_u32 before = n_enabled(); /* first: what is enabled after the next line is not ours to flush */
-    if (pt_cupti_is_foreign() || __atomic_exchange_n(&taking_back, 1, __ATOMIC_ACQUIRE))
+    if (pt_cupti_is_in_use() || __atomic_exchange_n(&taking_back, 1, __ATOMIC_SEQ_CST))
         return;
-    if (before != __atomic_load_n(&pt_cupti_program.n_flushed, __ATOMIC_ACQUIRE)) {
-        pt_cupti->api.cuptiActivityFlushAll(1);
-        note_flushed(before);
+    /* Again, behind our mark, which a thread looks at after it has set its own: nothing that it enables from now on,
+     * and no flush of its own, meets ours. */
+    const pt_u32 before = n_enabled();
+    if (!pt_cupti_is_in_use()) {
+        if (!has_flushed()) {
+            pt_cupti->api.cuptiActivityFlushAll(1);
+            note_flushed(before);
+        }
+        take_back_if_done();
     }
-    take_back_if_done();
     __atomic_store_n(&taking_back, 0, __ATOMIC_RELEASE);
 }
 
-/* Another thread may be delivering the program's records for us: once its own flush has returned, the program counts on
- * having all of them. */
-static void await_other_flush(void)
+/* Another thread may be delivering the program's records for us: once the program's own flush has returned, it counts
+ * on having all of them, and what it enables meanwhile would be delivered before its end. */
+static void await_our_flush(void)
 {
     pt_cupti_nap_while(&taking_back, 1);
 }
@@ -136,22 +165,31 @@ static void note_kind(pt_u32 kind, int is_on)
         __atomic_fetch_and(&pt_cupti_program.kinds[kind / 64], ~bit, __ATOMIC_RELAXED);
 }
 
-/* From here on CUPTI belongs to the program. Returns whether it was subscribed before. */
-static pt_u32 begin_subscription(void)
+struct subscription {
+    pt_u32 is_there;
+    pt_u32 has_recorded;
+};
+
+/* From here on CUPTI belongs to the program. Returns what held before. */
+static struct subscription begin_subscription(void)
 {
-    __atomic_store_n(&pt_cupti_program.has_recorded, 0,
-                     __ATOMIC_RELEASE); /* first: marked as subscribed and done, another thread would take it back */
-    const pt_u32 before = __atomic_exchange_n(&pt_cupti_program.is_subscribed, 1, __ATOMIC_SEQ_CST);
+    struct subscription before;
+    /* First: marked as subscribed and done, another thread would take it back. */
+    before.has_recorded = __atomic_exchange_n(&pt_cupti_program.has_recorded, 0, __ATOMIC_ACQ_REL);
+    before.is_there = __atomic_exchange_n(&pt_cupti_program.is_subscribed, 1, __ATOMIC_SEQ_CST);
     yield_to_program();
     return before;
 }
 
-/* Returns the result. A subscription that failed changes nothing. */
-static int subscribed(int result, pt_u32 before)
+/* Returns the result. A subscription that failed changes nothing; where another one is the reason, it may be the
+ * program's own. */
+static int subscribed(int result, struct subscription before)
 {
     if (result != PT_CUPTI_SUCCESS) {
-        __atomic_store_n(&pt_cupti_program.is_subscribed, before, __ATOMIC_RELEASE);
-        __atomic_store_n(&pt_cupti_program.has_recorded, before, __ATOMIC_RELEASE);
+        if (result != PT_CUPTI_MULTIPLE_SUBSCRIBERS)
+            __atomic_store_n(&pt_cupti_program.is_subscribed, before.is_there, __ATOMIC_RELEASE);
+        if (before.is_there)
+            __atomic_store_n(&pt_cupti_program.has_recorded, before.has_recorded, __ATOMIC_RELEASE);
         take_back_if_done();
     }
     return result;
@@ -177,7 +215,7 @@ int cuptiSubscribe(void **subscriber, void (*callback)(void *, pt_u32, pt_u32, c
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
-    const pt_u32 before = begin_subscription();
+    const struct subscription before = begin_subscription();
     return subscribed(real(subscriber, callback, user), before);
 }
 
@@ -189,7 +227,7 @@ int cuptiSubscribe_v2(void **subscriber, void (*callback)(void *, pt_u32, pt_u32
         return PT_CUPTI_UNKNOWN;
     if (is_refused())
         return PT_CUPTI_MULTIPLE_SUBSCRIBERS;
-    const pt_u32 before = begin_subscription();
+    const struct subscription before = begin_subscription();
     return subscribed(real(subscriber, callback, user, parameters), before);
 }
 
@@ -286,6 +324,7 @@ int cuptiActivityEnable(pt_u32 kind)
     note_kind(kind, 1);
     __atomic_add_fetch(&pt_cupti_program.n_enabled, 1, __ATOMIC_ACQ_REL);
     __atomic_store_n(&pt_cupti_program.has_recorded, 1, __ATOMIC_RELEASE);
+    await_our_flush();
     yield_to_program();
     const int result = real(kind);
     if (result != PT_CUPTI_SUCCESS)
@@ -298,9 +337,10 @@ int cuptiActivityDisable(pt_u32 kind)
     __typeof__(&cuptiActivityDisable) real = REAL(cuptiActivityDisable);
     if (!real)
         return PT_CUPTI_UNKNOWN;
+    begin_setting();
     if (is_recording())
-        return PT_CUPTI_SUCCESS; /* it disables what it never enabled */
-    const int result = real(kind);
+        return end_setting(PT_CUPTI_SUCCESS); /* it disables what it never enabled */
+    const int result = end_setting(real(kind));
     note_kind(kind, 0);
     take_back_if_done();
     return result;
@@ -311,9 +351,12 @@ int cuptiActivityFlushAll(pt_u32 flag)
     __typeof__(&cuptiActivityFlushAll) real = REAL(cuptiActivityFlushAll);
     if (!real)
         return PT_CUPTI_UNKNOWN;
-    await_other_flush();
+    begin_setting();
+    await_our_flush();
+    if (is_recording())
+        return end_setting(PT_CUPTI_SUCCESS); /* it has had all, and would cut off what of ours still runs */
     const pt_u32 before = n_enabled();
-    const int result = real(flag);
+    const int result = end_setting(real(flag));
     if (!pt_cupti_is_enabled_by_program()) {
         note_flushed(before);
         take_back_if_done();

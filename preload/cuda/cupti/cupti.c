@@ -36,13 +36,14 @@ static void end_at_exit(int status, void *unused)
     (void)status;
     (void)unused;
     struct pt_cupti *c = pt_cupti;
-    pt_u32 recording = PT_CUPTI_RECORDING;
-    /* Another thread may be giving CUPTI to the program right now: then the program has to end it. */
-    if (pt_cupti_phase() == PT_CUPTI_NONE || pt_process_is_vfork_child() ||
-        pt_cupti_settled_phase() != PT_CUPTI_RECORDING)
+    if (pt_cupti_phase() == PT_CUPTI_NONE || pt_process_is_vfork_child())
         return;
-    if (__atomic_compare_exchange_n(&c->phase, &recording, PT_CUPTI_ENDED, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        pt_cupti_finish(c);
+    /* Another thread may be giving CUPTI to the program right now: then the program has to end it. */
+    while (pt_cupti_settled_phase() == PT_CUPTI_RECORDING) {
+        pt_u32 recording = PT_CUPTI_RECORDING;
+        if (__atomic_compare_exchange_n(&c->phase, &recording, PT_CUPTI_ENDED, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            pt_cupti_finish(c);
+    }
 }
 
 void pt_cupti_start(void)
@@ -53,10 +54,6 @@ void pt_cupti_start(void)
     }
     if (pt_options.cupti == PT_CHOICE_cupti_off) {
         pt_cuda_say(PT_CUDA_TRACING_WRAPPED, "by PROFTRACE_CUPTI=off");
-        return;
-    }
-    if (pt_cupti_is_foreign()) {
-        pt_cuda_say(PT_CUDA_TRACING_WRAPPED, "the program used CUPTI itself before it used CUDA");
         return;
     }
     struct pt_cupti *c = pt_sys_memory_wiped(sizeof *c);
@@ -70,14 +67,7 @@ void pt_cupti_start(void)
     pt_cupti_buffers_prepare();
     c->phase = PT_CUPTI_CHANGING;
     __atomic_store_n(&pt_cupti, c, __ATOMIC_SEQ_CST);
-    /* Another thread may have begun to use CUPTI since it was asked above: as where CUPTI is taken back, one of the two
-     * sees the other. */
-    if (pt_cupti_is_in_use()) {
-        pt_cupti_say_yielded();
-        __atomic_store_n(&c->phase, PT_CUPTI_YIELDED, __ATOMIC_RELEASE);
-    } else if (!pt_cupti_begin(c)) {
-        __atomic_store_n(&c->phase, PT_CUPTI_ENDED, __ATOMIC_RELEASE);
-        return;
-    }
-    pt_process_at_exit(end_at_exit);
+    pt_cupti_take_first();
+    if (pt_cupti_phase() != PT_CUPTI_ENDED)
+        pt_process_at_exit(end_at_exit);
 }

@@ -61,6 +61,8 @@ static int is_item_there(const char *item, pt_u64 length)
     enum { MOST_BYTES = 4096 };
     if (!memchr(item, '/', length) || memchr(item, '$', length))
         return !strchr(pt_own_path, '/') || can_be_opened(pt_own_path);
+    if (!item[length])
+        return can_be_opened(item);
     char *path = length < MOST_BYTES ? pt_sys_memory(MOST_BYTES) : 0;
     if (!path)
         return 1;
