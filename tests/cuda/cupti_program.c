@@ -243,6 +243,55 @@ static void profiler_sets_before_cuda(void)
     printf("%d %d\n", n_own, n_foreign);
 }
 
+/* A first flush leaves out what still runs. */
+static void profiler_flushes_twice(void)
+{
+    const dim3 one = {1, 1, 1};
+    work(&before, 1);
+    cuptiActivityRegisterCallbacks(request, complete);
+    cuptiActivityEnable(CONCURRENT_KERNEL);
+    for (int i = 0; i < repeat; i++)
+        cudaLaunchKernel(&during, one, one, NULL, 0, NULL);
+    cuptiActivityDisable(CONCURRENT_KERNEL);
+    cuptiActivityFlushAll(0);
+    cudaDeviceSynchronize();
+    cuptiActivityFlushAll(1);
+    printf("%d %d\n", n_own, n_foreign);
+    work(&after, repeat);
+}
+
+/* It never flushes, as a program that reads nothing of what it asked for: we do, some seconds later. */
+static void profiler_never_flushes(void)
+{
+    work(&before, repeat);
+    cuptiActivityRegisterCallbacks(request, complete);
+    cuptiActivityEnable(CONCURRENT_KERNEL);
+    work(&during, repeat);
+    cuptiActivityDisable(CONCURRENT_KERNEL);
+    work(&after, repeat);
+    printf("%d %d\n", n_own, n_foreign);
+    sleep_ms(3100);
+    work(&after, 1);
+    printf("%d %d\n", n_own, n_foreign);
+    work(&after, repeat);
+}
+
+static void stop_at_exit(void)
+{
+    cuptiActivityDisable(CONCURRENT_KERNEL);
+    cuptiActivityFlushAll(1);
+    printf("%d %d\n", n_own, n_foreign);
+}
+
+/* As the samples of NVIDIA: from the beginning to an exit handler, which was registered before ours. */
+static void profiler_until_exit(void)
+{
+    atexit(stop_at_exit);
+    cuptiActivityRegisterCallbacks(request, complete);
+    cuptiActivityEnable(CONCURRENT_KERNEL);
+    work(&during, repeat);
+}
+
 /* As Kineto with TEARDOWN_CUPTI: CUPTI forgets everybody. */
 static void profiler_finalizes(void)
 {
@@ -425,6 +474,9 @@ static const struct program_case cases[] = {
     {"profiler_stays", profiler_stays},
     {"profiler_sets_first", profiler_sets_first},
     {"profiler_sets_before_cuda", profiler_sets_before_cuda},
+    {"profiler_flushes_twice", profiler_flushes_twice},
+    {"profiler_never_flushes", profiler_never_flushes},
+    {"profiler_until_exit", profiler_until_exit},
     {"profiler_finalizes", profiler_finalizes},
     {"profiler_of_two_threads", profiler_of_two_threads},
     {"profiler_amid_start", profiler_amid_start},

@@ -103,6 +103,33 @@ class ArbiterTest(CuptiCase):
         self.assertEqual(outcome.out, "subscribe 0\n")
         self.assertEqual(outcome.states(), [YIELDED])
 
+    def test_another_tool_is_first(self):
+        """The program is refused, too, and is not blamed for it."""
+        outcome = self.profile("profiler_first", "fault subscribe39")
+        self.assertEqual((outcome.out, outcome.states()), ("subscribe 39\n", [WRAPPED]))
+        self.assertIn("another tool has CUPTI", outcome.of("gpu_tracing")[0]["reason"])
+
+    def test_until_exit(self):
+        """Its exit handler, which runs behind ours, is not the time to begin."""
+        without = self.profile("profiler_until_exit", LD_PRELOAD="", CUDA_INJECTION64_PATH="")
+        outcome = self.profile("profiler_until_exit")
+        self.assertEqual((outcome.out, outcome.states()), (without.out, [YIELDED]))
+
+    def test_flushes_twice(self):
+        """What a first flush leaves out, because it still runs, comes with the last."""
+        program = "kernel_ns 10000000"
+        without = self.profile("profiler_flushes_twice", program, LD_PRELOAD="", CUDA_INJECTION64_PATH="")
+        self.assertEqual(without.out, f"{N} 0\n")
+        outcome = self.profile("profiler_flushes_twice", program)
+        self.assertEqual(outcome.out, without.out)
+        self.assertEqual(outcome.states(), [CUPTI, YIELDED, CUPTI, ENDED])
+
+    def test_never_flushes(self):
+        outcome = self.profile("profiler_never_flushes")
+        self.assertEqual(outcome.out, f"0 0\n{N} 0\n")
+        self.assertEqual(outcome.states(), [CUPTI, YIELDED, CUPTI, ENDED])
+        self.assertEqual(self.names(outcome), {"before": N, "after": N})
+
     def test_first_window_brings_cuda_up(self):
         """The first call of CUDA lies in a window of the program's profiler: behind it the GPU is seen."""
         outcome = self.profile("profiler_first_window")

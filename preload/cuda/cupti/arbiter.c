@@ -10,7 +10,10 @@
  */
 #include "arbiter.h"
 
+#include <time.h>
+
 #include "core/options.h"
+#include "core/sys.h"
 #include "cuda/tracing.h"
 #include "buffers.h"
 #include "library.h"
@@ -22,6 +25,8 @@
 #include "standins.def"
 #undef STAND_IN
 
+#define FLUSH_FORCED 1u
+#define FLUSH_PATIENCE_NS 2000000000u
 #define REAL(name) ((__typeof__(&(name)))pt_cupti_function(#name))
 
 static pt_u32 taking_back; /* atomic */
@@ -90,14 +95,14 @@ static int is_done(void)
  * other. */
 static enum pt_cupti_phase begin_if_done(struct pt_cupti *c)
 {
-    enum pt_cupti_phase phase = PT_CUPTI_YIELDED;
-    if (is_done()) {
-        if (pt_cupti_begin(c)) /* it has set the phase */
-            return PT_CUPTI_RECORDING;
+    if (!is_done())
+        return PT_CUPTI_YIELDED;
+    const enum pt_cupti_begun begun = pt_cupti_begin(c);
+    if (begun == PT_CUPTI_BEGUN)
+        return PT_CUPTI_RECORDING; /* it has set the phase */
+    if (begun == PT_CUPTI_UNDONE)
         apply_program_settings(c);
-        phase = PT_CUPTI_ENDED; /* the reason is recorded; nothing is tried again */
-    }
-    return phase;
+    return PT_CUPTI_ENDED; /* the reason is recorded; nothing is tried again */
 }
 
 void pt_cupti_take_first(void)
@@ -130,6 +135,15 @@ static void note_flushed(pt_u32 before)
         ;
 }
 
+/* It will flush by itself, most likely when more of its work has ended. */
+static int has_waited_for_flush(struct pt_cupti *c)
+{
+    const pt_u64 now_ns = pt_sys_clock_ns(CLOCK_MONOTONIC);
+    pt_u64 since_ns = 0;
+    __atomic_compare_exchange_n(&c->unflushed_since_ns, &since_ns, now_ns, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return since_ns && now_ns - since_ns >= FLUSH_PATIENCE_NS;
+}
+
 void pt_cupti_take_back(void)
 {
     if (pt_cupti_is_in_use() || __atomic_exchange_n(&taking_back, 1, __ATOMIC_SEQ_CST))
@@ -137,9 +151,9 @@ void pt_cupti_take_back(void)
     /* Again, behind our mark, which a thread looks at after it has set its own: nothing that it enables from now on,
      * and no flush of its own, meets ours. */
     const pt_u32 before = n_enabled();
-    if (!pt_cupti_is_in_use()) {
+    if (!pt_cupti_is_in_use() && (has_flushed() || has_waited_for_flush(pt_cupti))) {
         if (!has_flushed()) {
-            pt_cupti->api.cuptiActivityFlushAll(1);
+            pt_cupti->api.cuptiActivityFlushAll(FLUSH_FORCED);
             note_flushed(before);
         }
         take_back_if_done();
@@ -151,7 +165,8 @@ void pt_cupti_take_back(void)
  * on having all of them, and what it enables meanwhile would be delivered before its end. */
 static void await_our_flush(void)
 {
-    pt_cupti_nap_while(&taking_back, 1);
+    if (pt_cupti_phase() != PT_CUPTI_NONE) /* a child that was forked meanwhile */
+        pt_cupti_nap_while(&taking_back, 1);
 }
 
 static void note_kind(pt_u32 kind, int is_on)
@@ -176,20 +191,18 @@ static struct subscription begin_subscription(void)
     struct subscription before;
     /* First: marked as subscribed and done, another thread would take it back. */
     before.has_recorded = __atomic_exchange_n(&pt_cupti_program.has_recorded, 0, __ATOMIC_ACQ_REL);
-    before.is_there = __atomic_exchange_n(&pt_cupti_program.is_subscribed, 1, __ATOMIC_SEQ_CST);
+    before.is_there = __atomic_fetch_add(&pt_cupti_program.subscriptions, 1, __ATOMIC_SEQ_CST);
     yield_to_program();
     return before;
 }
 
-/* Returns the result. A subscription that failed changes nothing; where another one is the reason, it may be the
- * program's own. */
+/* Returns the result. A subscription that failed changes nothing, also not what another thread has set meanwhile. */
 static int subscribed(int result, struct subscription before)
 {
     if (result != PT_CUPTI_SUCCESS) {
-        if (result != PT_CUPTI_MULTIPLE_SUBSCRIBERS)
-            __atomic_store_n(&pt_cupti_program.is_subscribed, before.is_there, __ATOMIC_RELEASE);
-        if (before.is_there)
-            __atomic_store_n(&pt_cupti_program.has_recorded, before.has_recorded, __ATOMIC_RELEASE);
+        if (before.is_there && before.has_recorded)
+            __atomic_store_n(&pt_cupti_program.has_recorded, 1, __ATOMIC_RELEASE);
+        __atomic_sub_fetch(&pt_cupti_program.subscriptions, 1, __ATOMIC_RELEASE);
         take_back_if_done();
     }
     return result;
@@ -238,7 +251,7 @@ int cuptiUnsubscribe(void *subscriber)
         return PT_CUPTI_UNKNOWN;
     const int result = real(subscriber);
     if (result == PT_CUPTI_SUCCESS) {
-        __atomic_store_n(&pt_cupti_program.is_subscribed, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&pt_cupti_program.subscriptions, 0, __ATOMIC_RELEASE);
         if (is_recording())
             pt_cupti_subscribe(pt_cupti); /* go on without a subscription */
     }
@@ -325,6 +338,8 @@ int cuptiActivityEnable(pt_u32 kind)
     __atomic_add_fetch(&pt_cupti_program.n_enabled, 1, __ATOMIC_ACQ_REL);
     __atomic_store_n(&pt_cupti_program.has_recorded, 1, __ATOMIC_RELEASE);
     await_our_flush();
+    if (pt_cupti)
+        __atomic_store_n(&pt_cupti->unflushed_since_ns, 0, __ATOMIC_RELAXED);
     yield_to_program();
     const int result = real(kind);
     if (result != PT_CUPTI_SUCCESS)
@@ -353,11 +368,12 @@ int cuptiActivityFlushAll(pt_u32 flag)
         return PT_CUPTI_UNKNOWN;
     begin_setting();
     await_our_flush();
-    if (is_recording())
-        return end_setting(PT_CUPTI_SUCCESS); /* it has had all, and would cut off what of ours still runs */
+    if (is_recording()) /* what of ours still runs is not cut off */
+        return end_setting(real(flag & ~FLUSH_FORCED));
     const pt_u32 before = n_enabled();
+    const int is_last = (flag & FLUSH_FORCED) && !pt_cupti_is_enabled_by_program();
     const int result = end_setting(real(flag));
-    if (!pt_cupti_is_enabled_by_program()) {
+    if (is_last) {
         note_flushed(before);
         take_back_if_done();
     }
@@ -379,6 +395,6 @@ int cuptiFinalize(void)
     __builtin_memset(pt_cupti_program.kinds, 0, sizeof pt_cupti_program.kinds);
     pt_cupti_program.flush_period_ms = pt_cupti_program.leaves_questions_out = 0;
     note_flushed(n_enabled());
-    __atomic_store_n(&pt_cupti_program.is_subscribed, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&pt_cupti_program.subscriptions, 0, __ATOMIC_RELEASE);
     return result; /* taken back at the next call that waits, never within this one */
 }

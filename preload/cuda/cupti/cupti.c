@@ -38,11 +38,17 @@ static void end_at_exit(int status, void *unused)
     struct pt_cupti *c = pt_cupti;
     if (pt_cupti_phase() == PT_CUPTI_NONE || pt_process_is_vfork_child())
         return;
-    /* Another thread may be giving CUPTI to the program right now: then the program has to end it. */
-    while (pt_cupti_settled_phase() == PT_CUPTI_RECORDING) {
-        pt_u32 recording = PT_CUPTI_RECORDING;
-        if (__atomic_compare_exchange_n(&c->phase, &recording, PT_CUPTI_ENDED, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            pt_cupti_finish(c);
+    /* Another thread may be giving CUPTI to the program right now: then the program has to end it. What the program has
+     * is not taken back in handlers that run after this one. */
+    pt_u32 phase = pt_cupti_settled_phase();
+    while (phase == PT_CUPTI_RECORDING || phase == PT_CUPTI_YIELDED) {
+        const int is_ours = phase == PT_CUPTI_RECORDING;
+        if (__atomic_compare_exchange_n(&c->phase, &phase, PT_CUPTI_ENDED, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            if (is_ours)
+                pt_cupti_finish(c);
+            return;
+        }
+        phase = pt_cupti_settled_phase();
     }
 }
 

@@ -17,7 +17,7 @@ int pt_cupti_is_enabled_by_program(void)
 
 int pt_cupti_is_subscribed_by_program(void)
 {
-    return __atomic_load_n(&pt_cupti_program.is_subscribed, __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&pt_cupti_program.subscriptions, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* A program that records needs CUPTI while it does so, and may stay subscribed for the rest of the process without

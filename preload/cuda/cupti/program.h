@@ -8,7 +8,7 @@
 #include "state.h"
 
 struct pt_cupti_program {
-    pt_u32 is_subscribed; /* atomic */
+    pt_u32 subscriptions; /* atomic: those that it has or asks for */
     pt_u32 has_recorded;  /* atomic: since it subscribed, it has enabled kinds */
     pt_u32 n_enabled;     /* atomic: how often it has enabled a kind */
     pt_u32 n_flushed;     /* atomic: n_enabled when its last flush began whose records have been delivered */

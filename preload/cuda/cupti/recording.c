@@ -182,22 +182,23 @@ int pt_cupti_subscribe(struct pt_cupti *c)
     return result;
 }
 
-int pt_cupti_begin(struct pt_cupti *c)
+enum pt_cupti_begun pt_cupti_begin(struct pt_cupti *c)
 {
     struct pt_text failures = {c->failures, 0, sizeof c->failures};
     c->failures[0] = 0;
     __atomic_store_n(&c->suspect, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&c->unflushed_since_ns, 0, __ATOMIC_RELAXED);
     const int result = pt_cupti_is_subscribed_by_program() ? PT_CUPTI_SUCCESS : pt_cupti_subscribe(c);
     if (result != PT_CUPTI_SUCCESS) {
         pt_cuda_say(PT_CUDA_TRACING_WRAPPED, pt_cupti_why_not_subscribed(c, result));
-        return 0;
+        return PT_CUPTI_REFUSED;
     }
     if (!c->since)
         c->since = pt_clock();
     if (!configure(c) || !enable_kinds(c, &failures)) {
         pt_cupti_say_not_enough(c);
         pt_cupti_stop(c);
-        return 0;
+        return PT_CUPTI_UNDONE;
     }
     pt_cupti_choose_calls(c);
     if (c->subscriber)
@@ -212,7 +213,7 @@ int pt_cupti_begin(struct pt_cupti *c)
                            is_known ? "" : "PROFTRACE_CUPTI is none of yield, own, off: taken for yield");
     note_clock(c);
     __atomic_store_n(&c->phase, PT_CUPTI_RECORDING, __ATOMIC_RELEASE);
-    return 1;
+    return PT_CUPTI_BEGUN;
 }
 
 /* CUPTI's own on Linux: there is no other way to undo a registration. */

@@ -7,8 +7,9 @@
 
 #include "state.h"
 
-/* Begin. Returns 1, or 0 when CUPTI is not available; the reason is recorded then. */
-int pt_cupti_begin(struct pt_cupti *c);
+/* UNDONE: settings were made, and are CUPTI's own again. Why not is recorded. */
+enum pt_cupti_begun { PT_CUPTI_REFUSED, PT_CUPTI_UNDONE, PT_CUPTI_BEGUN };
+enum pt_cupti_begun pt_cupti_begin(struct pt_cupti *c);
 /* Get called where the program waits; a result of CUPTI. */
 int pt_cupti_subscribe(struct pt_cupti *c);
 /* The end of a call that waited: whatever it waited for can be delivered, once per second. */

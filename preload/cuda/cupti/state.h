@@ -107,9 +107,10 @@ enum pt_cupti_phase { PT_CUPTI_NONE, PT_CUPTI_CHANGING, PT_CUPTI_RECORDING, PT_C
 struct pt_cupti {
     pt_u32 phase; /* atomic, enum pt_cupti_phase; PT_CUPTI_NONE in a forked child */
     pt_u32 version;
-    pt_u64 since;     /* counter: nothing was recorded before */
-    pt_u64 last_tick; /* atomic, seconds */
-    void *subscriber; /* NULL while the program is subscribed */
+    pt_u64 since;              /* counter: nothing was recorded before */
+    pt_u64 last_tick;          /* atomic, seconds */
+    pt_u64 unflushed_since_ns; /* atomic: seen then that the program was done but for its last flush; 0 = not */
+    void *subscriber;          /* NULL while the program is subscribed */
     void *library;
     struct pt_cupti_api api;
     pt_u8 has_system_tids;
