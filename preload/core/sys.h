@@ -90,7 +90,7 @@ static inline long pt_sys_read_at(pt_u64 address)
     if (pt_is_below_valgrind)
         return pt_syscall3(SYS_madvise, address & ~4095ull, 4096, POPULATE_READ);
     const long error = pt_syscall4(SYS_rt_sigprocmask, NO_SUCH_HOW, address & ~7ull, 0, 8);
-    return error == -EINVAL ? 0 : error;
+    return error == -EINVAL ? 0 : error ? error : -EFAULT; /* NULL is no set: nothing was read */
 }
 
 static inline int pt_sys_is_readable(pt_u64 address)

@@ -76,7 +76,6 @@ class ArbiterTest(CuptiCase):
         self.assertEqual(outcome.states(), [YIELDED, CUPTI, ENDED])
         self.assertEqual((int(own), names["during"], names["after"]), (N, 0, N))
         self.assertLessEqual(int(foreign) + names["before"], N)  # the other thread launches in the window, or behind it
-        self.assert_times(outcome)
 
     def test_amid_threads(self):
         outcome = self.profile("profiler_amid_threads", "kernel_ns 1000")
