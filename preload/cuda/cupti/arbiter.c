@@ -196,13 +196,22 @@ static struct subscription begin_subscription(void)
     return before;
 }
 
+/* One that we never saw begin may end, and cuptiFinalize may have ended it before. */
+static void end_subscription(void)
+{
+    pt_u32 n = __atomic_load_n(&pt_cupti_program.subscriptions, __ATOMIC_RELAXED);
+    while (n && !__atomic_compare_exchange_n(&pt_cupti_program.subscriptions, &n, n - 1, 0, __ATOMIC_ACQ_REL,
+                                             __ATOMIC_RELAXED))
+        ;
+}
+
 /* Returns the result. A subscription that failed changes nothing, also not what another thread has set meanwhile. */
 static int subscribed(int result, struct subscription before)
 {
     if (result != PT_CUPTI_SUCCESS) {
         if (before.is_there && before.has_recorded)
             __atomic_store_n(&pt_cupti_program.has_recorded, 1, __ATOMIC_RELEASE);
-        __atomic_sub_fetch(&pt_cupti_program.subscriptions, 1, __ATOMIC_RELEASE);
+        end_subscription();
         take_back_if_done();
     }
     return result;
@@ -251,7 +260,7 @@ int cuptiUnsubscribe(void *subscriber)
         return PT_CUPTI_UNKNOWN;
     const int result = real(subscriber);
     if (result == PT_CUPTI_SUCCESS) {
-        __atomic_store_n(&pt_cupti_program.subscriptions, 0, __ATOMIC_RELEASE);
+        end_subscription();
         if (is_recording())
             pt_cupti_subscribe(pt_cupti); /* go on without a subscription */
     }
