@@ -113,6 +113,9 @@ struct pt_findings {
     PT_VEC(struct pt_finding);
 };
 
+/* The first of a rule in a stage; NULL = none. */
+const struct pt_finding *pt_findings_of_rule(const struct pt_findings *findings, pt_i64 stage, const char *rule);
+
 /* Of one that is about no time, as memory, there is none to show. */
 static inline bool pt_finding_has_time(const struct pt_finding *finding)
 {

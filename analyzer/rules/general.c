@@ -121,20 +121,29 @@ static double explained_s(const struct pt_findings *findings, const struct pt_fi
 static double imports_s(const struct pt_general *row, const struct pt_findings *findings,
                         const struct pt_finding *general, const struct pt_metrics *metrics)
 {
-    for (size_t i = 0; row->part == PT_PART_computing && i < findings->n; i++)
-        if (findings->items[i].stage == general->stage && !strcmp(findings->items[i].rule, "importing"))
-            return fmin(pt_finding_number_or_0(general, metrics, "cpu.imports_s"), findings->items[i].time_s);
-    return 0;
+    const struct pt_finding *importing =
+        row->part == PT_PART_computing ? pt_findings_of_rule(findings, general->stage, "importing") : NULL;
+    return importing ? fmin(pt_finding_number_or_0(general, metrics, "cpu.imports_s"), importing->time_s) : 0;
 }
 
 /* It computes nothing where it spins until those have come that other programs keep from the CPUs. */
 static double spinning_s(const struct pt_general *row, const struct pt_findings *findings,
                          const struct pt_finding *general, const struct pt_metrics *metrics)
 {
-    for (size_t i = 0; row->part == PT_PART_computing && i < findings->n; i++)
-        if (findings->items[i].stage == general->stage && !strcmp(findings->items[i].rule, "noisy_neighbour"))
-            return pt_finding_number_or_0(general, metrics, "neighbours.spinning_s");
-    return 0;
+    const bool spins =
+        row->part == PT_PART_computing && pt_findings_of_rule(findings, general->stage, "noisy_neighbour");
+    return spins ? pt_finding_number_or_0(general, metrics, "neighbours.spinning_s") : 0;
+}
+
+/* Of what is said about syncs, files that are made and renamed wait with them: in another part of the account. */
+static double with_syncs_s(const struct pt_general *row, const struct pt_findings *findings,
+                           const struct pt_finding *general, const struct pt_metrics *metrics)
+{
+    const bool is_of_it = row->part == PT_PART_file_meta || row->part == PT_PART_file_write;
+    if (!is_of_it || !pt_findings_of_rule(findings, general->stage, "synchronous_fsync"))
+        return 0;
+    const double s = pt_finding_number_or_0(general, metrics, "storage.sync.changes.cost_s");
+    return row->part == PT_PART_file_meta ? s : -s;
 }
 
 /* ---- those who are waited for ---- */
@@ -429,10 +438,7 @@ static void leave_out_explained(const struct pt_findings *findings, struct pt_fi
 /* Who competes for the GIL waits for it, however much of that could be saved. */
 static bool is_told(const struct pt_general *row, const struct pt_findings *findings, const struct pt_finding *general)
 {
-    for (size_t i = 0; row->part == PT_PART_gil_wait && i < findings->n; i++)
-        if (findings->items[i].stage == general->stage && !strcmp(findings->items[i].rule, "gil_contention"))
-            return true;
-    return false;
+    return row->part == PT_PART_gil_wait && pt_findings_of_rule(findings, general->stage, "gil_contention");
 }
 
 /* The account is the main thread's, of which workers are none. What a backward pass does follows from the forward
@@ -459,7 +465,8 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     const struct meanwhile meanwhile = meanwhile_of(profile, finding);
     const double stretch = pt_stretch_of(profile, finding);
     const double importing_s = imports_s(row, findings, finding, metrics);
-    const double apart_s = importing_s + spinning_s(row, findings, finding, metrics);
+    const double apart_s =
+        importing_s + spinning_s(row, findings, finding, metrics) + with_syncs_s(row, findings, finding, metrics);
     const double took_s =
         fmax(0, all_s - apart_s) * stretch - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
     if (!(wall_s > 0) || !(took_s >= PT_LARGE_PART * wall_s) || is_told(row, findings, finding))

@@ -73,12 +73,8 @@ static void add_validation(struct pt_str *line, const struct pt_build *b, pt_u32
 
 static const char *beside(const struct pt_build *b, pt_u32 stage)
 {
-    for (size_t i = 0; i < b->findings->n; i++) {
-        const struct pt_finding *one = &b->findings->items[i];
-        if (one->stage == (pt_i64)stage && !strcmp(one->rule, "beside_the_steps") && one->place.function)
-            return one->place.text;
-    }
-    return NULL;
+    const struct pt_finding *one = pt_findings_of_rule(b->findings, (pt_i64)stage, "beside_the_steps");
+    return one && one->place.function ? one->place.text : NULL;
 }
 
 /* Several batches make an optimizer step: they are not called steps, too. */
