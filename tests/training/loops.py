@@ -60,12 +60,14 @@ class Process:
     def event(self, text, tid=None):
         self.lines.append((self.ns, f"{self.ns // 10**9}.{self.ns % 10**9:09d} {self.pid}/{tid or self.pid} {text}"))
 
-    def receive(self, ms):
-        """Wait for another rank."""
+    def takes(self, ms, text):
         start = self.ns
         self.rest(ms)
-        self.lines.append((self.ns, f"{start // 10**9}.{start % 10**9:09d} +{(self.ns - start) / 1e9:.9f} {self.pid}/{self.pid} net_receive fd=5 "
-                                    'result=4000 path="tcp 10.0.0.2:29500" flags=0x0 messages=1'))
+        self.lines.append((self.ns, f"{start // 10**9}.{start % 10**9:09d} +{(self.ns - start) / 1e9:.9f} {self.pid}/{self.pid} {text}"))
+
+    def receive(self, ms):
+        """Wait for another rank."""
+        self.takes(ms, 'net_receive fd=5 result=4000 path="tcp 10.0.0.2:29500" flags=0x0 messages=1')
 
     def rest(self, ms):
         self.ns += round(ms * 1e6)

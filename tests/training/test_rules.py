@@ -135,6 +135,17 @@ class Rules(unittest.TestCase):
         self.epochs(after=lambda: self.p.phase("checkpoint", 600, "save", place="51:30:train:/app/train.py"))
         self.fires("costly_checkpoints", 2 * 0.6, {"checkpoints": 3, "where": "train.py:51 train"})
 
+    def save_to_a_slow_disk(self):
+        with self.p.within("checkpoint", "save", place="51:30:train:/app/train.py"):
+            self.p.takes(590, 'stdio_open fd=4 result=0 path="/data/model.part"')
+            self.p.rest(10)
+
+    def test_a_checkpoint_waits_until_its_file_is_made(self):
+        """It is named for what it is, not as calls about files that should be fewer."""
+        self.epochs(after=self.save_to_a_slow_disk)
+        self.fires("costly_checkpoints", 2 * 0.6)
+        self.assertEqual(set(self.findings), {"costly_checkpoints"})
+
     def test_short_checkpoints(self):
         self.epochs(after=lambda: self.p.phase("checkpoint", 30, "save"))
         self.is_silent()

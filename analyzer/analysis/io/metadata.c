@@ -336,7 +336,7 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
     const double of_closes = all_closes > 0 ? (double)seen->changing_opens / all_closes : 0;
     const double changes_ns = (double)seen->changes_ns + of_closes * (double)seen->closes_ns;
     /* What waits with syncs costs what those do. */
-    const double with_syncs_s = scale * pt_stage_number_or_0(profile, stage, "storage.sync.changes.total_s");
+    const double with_syncs_s = scale * pt_stage_number_or_0(profile, stage, "storage.sync.changes.without_streams_s");
     const double changes_s = but_for(fmin(all_s, scale * changes_ns / 1e9), with_syncs_s);
     const double questions_s = but_for(all_s, changes_s + with_syncs_s);
     /* Files that are replaced are written each time: that goes, too. Pipes are written, as well, so that it is a part.

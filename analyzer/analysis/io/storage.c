@@ -41,8 +41,8 @@ struct stored_file {
 
 struct stage_storage {
     struct pt_split_time sync, slow_read;
-    struct pt_split_time changes; /* a part of sync */
-    pt_u64 changes_ns;
+    struct pt_split_time changes;         /* a part of sync */
+    pt_u64 changes_ns, stream_changes_ns; /* of streams: of which the analysis `metadata` counts none */
     pt_u64 syncs, sync_ns, slow_reads, slow_read_ns, slow_read_bytes;
     struct {
         enum pt_whose whose;
@@ -122,7 +122,8 @@ static void written(struct storage *storage, const struct pt_event *e, pt_u32 pa
 }
 
 /* The journal that syncs keep busy makes whoever renames what they wrote, or makes it again, wait, too: a checkpoint of
- * each step waited twice as long for its name as for its four syncs, and was told to be fewer, larger files. */
+ * each step waited twice as long until its file was made as for its four syncs, and was told to use fewer, larger
+ * files. */
 static void changed(struct storage *storage, const struct pt_event *e, struct stored_file *file)
 {
     if (e->duration_ns - storage->profile->facts->call.preempted_ns < SLOW_CHANGE_NS)
@@ -131,6 +132,7 @@ static void changed(struct storage *storage, const struct pt_event *e, struct st
     pt_split_time_add(&stage->sync, storage->profile->facts->paths, e, e->start_ns);
     pt_split_time_add(&stage->changes, storage->profile->facts->paths, e, e->start_ns);
     stage->changes_ns += (pt_u64)e->duration_ns;
+    stage->stream_changes_ns += e->desc->category == PT_CATEGORY_STDIO ? (pt_u64)e->duration_ns : 0;
     took_long(file, e);
 }
 
@@ -145,9 +147,9 @@ static void renamed(struct storage *storage, const struct pt_event *e)
 }
 
 /* Where its name was given away there is nothing to empty: that takes long by itself. */
-static void made(struct storage *storage, const struct pt_event *e)
+static void made(struct storage *storage, const struct pt_event *e, pt_u32 path)
 {
-    struct stored_file *file = find(storage, e, pt_event_as(e, io_open)->path);
+    struct stored_file *file = find(storage, e, path);
     if (!file || file->state != RENAMED_SINCE)
         return;
     changed(storage, e, file);
@@ -160,7 +162,7 @@ static void opened(struct storage *storage, const struct pt_event *e)
     if (open->result >= 0 && open->flags & O_DSYNC)
         must_reach_storage(file_of(storage, e, open->path, open->dir_path));
     if (open->flags & (O_CREAT | O_TRUNC) && !open->dir_path)
-        made(storage, e);
+        made(storage, e, open->path);
 }
 
 /* While another thread had its CPU it did not wait for a disk. */
@@ -196,6 +198,9 @@ static void event(void *state, const struct pt_event *e)
     switch (e->desc->kind) {
     case PT_KIND_io_open:
         opened(storage, e);
+        break;
+    case PT_KIND_stdio_open:
+        made(storage, e, pt_event_as(e, stdio_open)->path);
         break;
     case PT_KIND_io_sync:
         synced(storage, e, pt_event_as(e, io_sync)->path);
@@ -364,6 +369,8 @@ static void set_metrics(const struct storage *storage, pt_u32 stage)
     pt_metrics_set(metrics, scope, "storage.sync.cost_s", pt_split_time_cost(&s->sync, storage->profile, stage));
     pt_metrics_set(metrics, scope, "storage.sync.avoidable_s", avoidable_s(storage, stage));
     pt_metrics_set(metrics, scope, "storage.sync.changes.total_s", pt_seconds((pt_i64)s->changes_ns));
+    pt_metrics_set(metrics, scope, "storage.sync.changes.without_streams_s",
+                   pt_seconds((pt_i64)(s->changes_ns - s->stream_changes_ns)));
     pt_metrics_set(metrics, scope, "storage.sync.changes.cost_s",
                    pt_split_time_cost(&s->changes, storage->profile, stage));
     pt_metrics_set(metrics, scope, "storage.slow_read.calls", pt_integer(s->slow_reads));
