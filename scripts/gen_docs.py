@@ -163,7 +163,7 @@ def rule_text(row):
         name, severity, confidence, _, _, metric, comparison, threshold, cost, evidence, source, title, remedy, advice = row.args
         costly = ", or where it costs a tenth of the stage" if comparison.endswith("or costly") else ""
         when = [f"- fires when `{metric}` {comparison.split()[0]} {threshold}{costly}", f"- costs at most `{cost}`",
-                "- shows " + ", ".join(f"`{e.split(':')[0].lstrip('+')}`" for e in evidence.split()) + (
+                "- shows " + ", ".join(f"`{e.split(':')[0]}`" for e in evidence.split()) + (
                     f", and the rows of `{source.split('/')[0]}` with the most `{source.split('/')[-1]}`" if source else "")]
     else:
         name, severity, confidence, _, _, title, remedy, advice = row.args

@@ -106,6 +106,7 @@ bool pt_blocked_sample(struct pt_blocked *blocked, const struct pt_blocked_conte
 {
     const pt_u64 t_ns = pt_monotonic_ns() - with->begin_ns;
     size_t seen = 0;
+    bool are_without = false;
     if (!blocked->n)
         return false;
     if (!blocked->stack)
@@ -115,6 +116,7 @@ bool pt_blocked_sample(struct pt_blocked *blocked, const struct pt_blocked_conte
         if (!thread)
             continue;
         thread->is_listed = false;
+        are_without |= !thread->has_stack;
         if (!pt_thread_waits_unseen(thread) && !thread->misses_page)
             continue;
         if (!pt_threads_can_afford(with->threads, &blocked->paid_ns, t_ns)) {
@@ -127,7 +129,7 @@ bool pt_blocked_sample(struct pt_blocked *blocked, const struct pt_blocked_conte
     }
     memmove(blocked->items, blocked->items + seen, (blocked->n - seen) * sizeof *blocked->items);
     blocked->n -= seen;
-    return true;
+    return are_without || blocked->n;
 }
 
 void pt_blocked_fini(struct pt_blocked *blocked)

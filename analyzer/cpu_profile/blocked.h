@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocked.h - stacks of threads that are off the CPU now and for which no stack was taken when they left it: the longer
- * a wait, the more likely it is sampled. No thread is stopped for that: /proc/PID/task/TID/syscall says where a blocked
- * thread is, and its stack is read from outside.
+ * blocked.h - stacks of threads that are off the CPU now and for which no stack was taken when they left it, or one
+ * without their functions of Python: the longer a wait, the more likely it is sampled. No thread is stopped for that:
+ * /proc/PID/task/TID/syscall says where a blocked thread is, and its stack is read from outside.
  */
 #ifndef PT_CPU_PROFILE_BLOCKED_H
 #define PT_CPU_PROFILE_BLOCKED_H
@@ -36,7 +36,7 @@ bool pt_blocked_is_fault(const struct pt_image *image, pt_u32 pid, pt_u64 pc);
 bool pt_blocked_misses_page(struct pt_blocked *blocked, const struct pt_image *image, pt_u32 pid, pt_u64 pc);
 /* It has left the CPU. */
 void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread);
-/* Called after the pending records were read. False = no thread is waiting to be sampled. */
+/* Called after the pending records were read. False = no thread waits without any stack: nobody need come back soon. */
 bool pt_blocked_sample(struct pt_blocked *blocked, const struct pt_blocked_context *with);
 void pt_blocked_fini(struct pt_blocked *blocked);
 

@@ -157,6 +157,7 @@ static void take_leaving(struct pt_cpu_profile *profile, const struct pt_perf_re
     pt_unwind(&profile->modules, image, record->pid, &sample, &stack);
     pt_thread_leaves_at(thread, pt_stack_tree_add(&profile->stacks, &stack, false),
                         pt_blocked_is_fault(image, record->pid, sample.regs[PT_REG_RIP]));
+    thread->wants_python = pt_pythons_process(&profile->pythons, record->pid, record->t_ns) != NULL;
 }
 
 /* ---- stacks of threads on the CPU ---- */

@@ -100,7 +100,7 @@ void pt_thread_leaves_at(struct pt_live_thread *thread, pt_u32 node, bool is_fau
     thread->wait.node = node;
     thread->wait.flags = is_fault ? PT_CPU_WAIT_FAULT : 0;
     thread->has_stack = true;
-    thread->is_off = false;
+    thread->wants_python = thread->is_off = false;
 }
 
 /* However many threads wait: most of what this costs is the unwinding. */
@@ -119,7 +119,7 @@ bool pt_threads_can_afford(const struct pt_threads *threads, pt_u64 *paid_ns, pt
 
 bool pt_thread_waits_unseen(const struct pt_live_thread *thread)
 {
-    return thread->is_off && thread->state == PT_THREAD_WAITING && !thread->has_stack;
+    return thread->is_off && thread->state == PT_THREAD_WAITING && (!thread->has_stack || thread->wants_python);
 }
 
 void pt_thread_waits_at(struct pt_live_thread *thread, pt_u32 node, bool is_fault, pt_u64 looked_ns)
@@ -127,6 +127,7 @@ void pt_thread_waits_at(struct pt_live_thread *thread, pt_u32 node, bool is_faul
     thread->wait.node = node;
     thread->wait.flags |= is_fault ? PT_CPU_WAIT_FAULT : 0;
     thread->has_stack = true;
+    thread->wants_python = false;
     thread->looked_ns = looked_ns;
 }
 
@@ -147,7 +148,7 @@ void pt_threads_end_wait(struct pt_threads *threads, struct pt_live_thread *thre
         pt_chunk_add(&threads->waits, wait, sizeof *wait);
         threads->n_waits++;
     }
-    thread->has_stack = thread->is_off = thread->misses_page = false;
+    thread->has_stack = thread->wants_python = thread->is_off = thread->misses_page = false;
 }
 
 void pt_threads_end_waits(struct pt_threads *threads, pt_u64 t_ns)

@@ -36,6 +36,7 @@ struct pt_live_thread {
     pt_u64 since_ns;
     struct pt_cpu_wait wait; /* since it left the CPU; flags and node are those of the stack, if one was taken */
     bool has_stack;          /* it is about to leave the CPU, or has left it, and its stack was taken */
+    bool wants_python; /* the kernel took it, and so without functions of Python, which may be read while it waits */
     bool is_off;
     bool has_left_at; /* of the switch that comes next */
     bool misses_page; /* it waits, and not in a system call */
@@ -85,7 +86,7 @@ void pt_thread_leaves_at(struct pt_live_thread *thread, pt_u32 node, bool is_fau
 /* Is there room for one more stack of a wait, and enough time since the last ones? Then it is paid for. `paid_ns` is up
  * to when stacks of this kind were paid for. */
 bool pt_threads_can_afford(const struct pt_threads *threads, pt_u64 *paid_ns, pt_u64 t_ns);
-/* It is off the CPU by its own will, and no stack of that is there. */
+/* It is off the CPU by its own will, and no stack of that is there, or one that wants Python. */
 bool pt_thread_waits_unseen(const struct pt_live_thread *thread);
 /* Its stack, seen at a time when it waited: if it did, and no later record says that it ran. */
 void pt_thread_waits_at(struct pt_live_thread *thread, pt_u32 node, bool is_fault, pt_u64 looked_ns);

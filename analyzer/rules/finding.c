@@ -106,8 +106,6 @@ void pt_finding_add_rows(struct pt_finding *finding, const struct pt_metrics *me
 void pt_finding_add_metrics(struct pt_finding *finding, struct pt_metrics *metrics, const char *list)
 {
     while (*list) {
-        const bool is_shown_if_any = *list == '+';
-        list += is_shown_if_any;
         const size_t pair = strcspn(list, " "), key = strcspn(list, ":");
         const char *name = pt_metrics_format(metrics, "%.*s", (int)key, list);
         const char *metric = pt_metrics_format(metrics, "%.*s", (int)(pair - key - 1), list + key + 1);
@@ -116,8 +114,6 @@ void pt_finding_add_metrics(struct pt_finding *finding, struct pt_metrics *metri
         list += pair;
         list += strspn(list, " ");
         if (!strcmp(name, "where") && !is_place && value.type == PT_VALUE_UNKNOWN) /* the finding says why */
-            continue;
-        if (is_shown_if_any && !(pt_value_number(value) > 0))
             continue;
         add_evidence(finding, name, value, is_place);
     }

@@ -135,15 +135,14 @@ static double spinning_s(const struct pt_general *row, const struct pt_findings 
     return spins ? pt_finding_number_or_0(general, metrics, "neighbours.spinning_s") : 0;
 }
 
-/* Of what is said about syncs, files that are made and renamed wait with them: in another part of the account. */
-static double with_syncs_s(const struct pt_general *row, const struct pt_findings *findings,
-                           const struct pt_finding *general, const struct pt_metrics *metrics)
+/* What a checkpoint waits until its file is made is told as the checkpoint: of each step, on a busy disk, it was told
+ * to use fewer, larger files. */
+static double in_checkpoints_s(const struct pt_general *row, const struct pt_findings *findings,
+                               const struct pt_finding *general, const struct pt_metrics *metrics)
 {
-    const bool is_of_it = row->part == PT_PART_file_meta || row->part == PT_PART_file_write;
-    if (!is_of_it || !pt_findings_of_rule(findings, general->stage, "synchronous_fsync"))
-        return 0;
-    const double s = pt_finding_number_or_0(general, metrics, "storage.sync.changes.cost_s");
-    return row->part == PT_PART_file_meta ? s : -s;
+    const bool is_told =
+        row->part == PT_PART_file_meta && pt_findings_of_rule(findings, general->stage, "costly_checkpoints");
+    return is_told ? pt_finding_number_or_0(general, metrics, "training.checkpoints.file_meta_s") : 0;
 }
 
 /* ---- those who are waited for ---- */
@@ -466,7 +465,7 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     const double stretch = pt_stretch_of(profile, finding);
     const double importing_s = imports_s(row, findings, finding, metrics);
     const double apart_s =
-        importing_s + spinning_s(row, findings, finding, metrics) + with_syncs_s(row, findings, finding, metrics);
+        importing_s + spinning_s(row, findings, finding, metrics) + in_checkpoints_s(row, findings, finding, metrics);
     const double took_s =
         fmax(0, all_s - apart_s) * stretch - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
     if (!(wall_s > 0) || !(took_s >= PT_LARGE_PART * wall_s) || is_told(row, findings, finding))

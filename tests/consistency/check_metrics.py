@@ -45,7 +45,7 @@ def arguments(text, functions):
 
 def evidence(text):
     """{position: name} of the lists "key:metric key:metric"."""
-    lists = re.finditer(rf'"((?:\+?\w+:{NAME} ?)+)"', text)
+    lists = re.finditer(rf'"((?:\w+:{NAME} ?)+)"', text)
     return {one.start(1) + at.start(1): at.group(1) for one in lists for at in re.finditer(rf":({NAME})", one.group(1))}
 
 

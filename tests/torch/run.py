@@ -66,7 +66,7 @@ PLANTED = [Program(name, f"{{python}} {{programs}}/planted.py {name}", first=fir
     "optimizer": "unfused_optimizer",
     "openmp": "oversubscribed_threads",
     "gil_pool": "gil_contention",
-    "checkpoints": "synchronous_fsync",
+    "checkpoints": "synchronous_fsync costly_checkpoints",  # where the disk makes the making of the files wait
     "fetches": "serial_fetches",
     "slow_batches": "too_few_workers",
     "kept_tensors": "heap_growth",

@@ -135,16 +135,25 @@ class Rules(unittest.TestCase):
         self.epochs(after=lambda: self.p.phase("checkpoint", 600, "save", place="51:30:train:/app/train.py"))
         self.fires("costly_checkpoints", 2 * 0.6, {"checkpoints": 3, "where": "train.py:51 train"})
 
-    def save_to_a_slow_disk(self):
+    def save(self, made_in_ms=0):
         with self.p.within("checkpoint", "save", place="51:30:train:/app/train.py"):
-            self.p.takes(590, 'stdio_open fd=4 result=0 path="/data/model.part"')
-            self.p.rest(10)
+            self.p.takes(made_in_ms, 'stdio_open fd=4 result=0 path="/data/model.part"')
+            self.p.rest(600 - made_in_ms)
 
     def test_a_checkpoint_waits_until_its_file_is_made(self):
         """It is named for what it is, not as calls about files that should be fewer."""
-        self.epochs(after=self.save_to_a_slow_disk)
+        self.epochs(after=lambda: self.save(made_in_ms=590))
         self.fires("costly_checkpoints", 2 * 0.6)
         self.assertEqual(set(self.findings), {"costly_checkpoints"})
+
+    def test_beside_costly_checkpoints_other_files_are_opened(self):
+        """What a checkpoint computes is no reason to leave these unnamed."""
+        def after():
+            self.save(made_in_ms=10)
+            self.p.takes(500, 'stdio_open fd=4 result=0 path="/data/log"')
+        self.epochs(after=after)
+        self.fires("costly_checkpoints", 2 * 0.6)
+        self.fires("file_bookkeeping", 3 * 0.5)
 
     def test_short_checkpoints(self):
         self.epochs(after=lambda: self.p.phase("checkpoint", 30, "save"))

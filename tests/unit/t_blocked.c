@@ -37,6 +37,30 @@ static void a_stack_of_another_wait_is_not_kept(void **state)
     pt_threads_fini(&threads);
 }
 
+/* The kernel's own stack of a wait has no functions of Python: these are read while it waits, once. */
+static void a_stack_that_wants_python_is_taken_again(void **state)
+{
+    (void)state;
+    struct pt_threads threads = {0};
+    struct pt_live_thread *thread = pt_threads_add(&threads, 5, 5, 1, 0);
+    for (int is_python = 0; is_python < 2; is_python++) {
+        pt_thread_leaves_at(thread, 7, false);
+        thread->wants_python = is_python;
+        pt_thread_switch_out(thread, 2000, false);
+        assert_int_equal(pt_thread_waits_unseen(thread), is_python);
+        if (is_python)
+            pt_thread_waits_at(thread, 8, false, 3000);
+        assert_false(pt_thread_waits_unseen(thread));
+        pt_threads_end_wait(&threads, thread, 9000);
+        pt_thread_switch_in(thread, 9000);
+    }
+    const struct pt_cpu_wait *waits = (const struct pt_cpu_wait *)(const void *)threads.waits.items;
+    assert_int_equal(threads.waits.n, 2 * sizeof *waits);
+    assert_int_equal(waits[0].node, 7);
+    assert_int_equal(waits[1].node, 8);
+    pt_threads_fini(&threads);
+}
+
 struct scene {
     int go_fds[2], tid_fds[2];
     pthread_t reader;
@@ -170,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stack_of_another_wait_is_not_kept),
+        cmocka_unit_test(a_stack_that_wants_python_is_taken_again),
         cmocka_unit_test(a_thread_that_waits_is_looked_at),
         cmocka_unit_test(code_of_a_process_that_is_gone),
         cmocka_unit_test(many_places_do_not_end_it),

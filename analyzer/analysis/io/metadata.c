@@ -335,10 +335,7 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
     const double all_closes = fmax((double)seen->closes, (double)seen->opens);
     const double of_closes = all_closes > 0 ? (double)seen->changing_opens / all_closes : 0;
     const double changes_ns = (double)seen->changes_ns + of_closes * (double)seen->closes_ns;
-    /* What waits with syncs costs what those do. */
-    const double with_syncs_s = scale * pt_stage_number_or_0(profile, stage, "storage.sync.changes.without_streams_s");
-    const double changes_s = but_for(fmin(all_s, scale * changes_ns / 1e9), with_syncs_s);
-    const double questions_s = but_for(all_s, changes_s + with_syncs_s);
+    const double changes_s = fmin(all_s, scale * changes_ns / 1e9);
     /* Files that are replaced are written each time: that goes, too. Pipes are written, as well, so that it is a part.
      */
     const struct pt_kind_totals writes = pt_profile_stage_totals(profile, stage, PT_KIND_io_write);
@@ -351,7 +348,7 @@ static void sums(const struct metadata *metadata, pt_u32 stage, struct pt_metric
                    pt_integer((pt_u64)llround(but_for((double)sum.errors, scale * (double)seen->of_imports.failed))));
     pt_metrics_set(metrics, scope, "meta.wait_s", pt_real(wait_s));
     const struct gain possible = gain(seen, of_closes, profile, stage);
-    pt_metrics_set(metrics, scope, "meta.cost_s", pt_real(possible.of_questions * questions_s));
+    pt_metrics_set(metrics, scope, "meta.cost_s", pt_real(possible.of_questions * (all_s - changes_s)));
     pt_metrics_set(metrics, scope, "meta.changes.calls", pt_integer(pt_whole(scale * (double)seen->changes)));
     pt_metrics_set(metrics, scope, "meta.changes.cost_s",
                    pt_real(possible.of_changes * (changes_s + rewrites_s + scale * preparing_s(seen))));

@@ -27,22 +27,17 @@ enum { MAX_FILES = 20000, MAX_ROWS = 50 };
 #define SLOW_READ_NS 100000
 #define SLOW_READ_BYTES_PER_S 4e8
 #define LEAST_SHOWN_NS 10000000
-/* To make a file, or rename it: where nothing is waited for, 20 to 100 us. */
-#define SLOW_CHANGE_NS 300000
 
 struct stored_file {
     const char *path; /* NULL = those above MAX_FILES */
     pt_u32 stage;
     bool must_reach_storage;
-    enum { NOT_SYNCED, SYNCED, RENAMED_SINCE } state;
     pt_u64 syncs, sync_ns, slow_reads, slow_read_ns, slow_read_bytes;
     pt_i64 longest_ns;
 };
 
 struct stage_storage {
     struct pt_split_time sync, slow_read;
-    struct pt_split_time changes;         /* a part of sync */
-    pt_u64 changes_ns, stream_changes_ns; /* of streams: of which the analysis `metadata` counts none */
     pt_u64 syncs, sync_ns, slow_reads, slow_read_ns, slow_read_bytes;
     struct {
         enum pt_whose whose;
@@ -73,13 +68,6 @@ static struct stored_file *file_of(struct storage *storage, const struct pt_even
     return &storage->items[row.number];
 }
 
-/* That has a row already. */
-static struct stored_file *find(struct storage *storage, const struct pt_event *e, pt_u32 path)
-{
-    struct pt_file_row row;
-    return pt_file_row_find(&storage->files, e->process, path, &row) ? &storage->items[row.number] : NULL;
-}
-
 /* Files without a path of their own share a row: that one of them is synced says nothing about the others. */
 static void must_reach_storage(struct stored_file *file)
 {
@@ -97,7 +85,6 @@ static void synced(struct storage *storage, const struct pt_event *e, pt_u32 pat
     struct stage_storage *stage = &storage->stages[pt_profile_stage_of(storage->profile, e->process)];
     struct stored_file *file = file_of(storage, e, path, 0);
     must_reach_storage(file);
-    file->state = file->path ? SYNCED : NOT_SYNCED;
     file->syncs++;
     file->sync_ns += (pt_u64)e->duration_ns;
     took_long(file, e);
@@ -114,46 +101,14 @@ static void synced(struct storage *storage, const struct pt_event *e, pt_u32 pat
  * that are never synced would take all of them. */
 static void written(struct storage *storage, const struct pt_event *e, pt_u32 path)
 {
-    struct stored_file *file = find(storage, e, path);
-    if (!file || !file->must_reach_storage)
+    struct pt_file_row row;
+    if (!pt_file_row_find(&storage->files, e->process, path, &row))
+        return;
+    struct stored_file *file = &storage->items[row.number];
+    if (!file->must_reach_storage)
         return;
     pt_split_time_add(&storage->stages[file->stage].sync, storage->profile->facts->paths, e, e->start_ns);
     took_long(file, e);
-}
-
-/* The journal that syncs keep busy makes whoever renames what they wrote, or makes it again, wait, too: a checkpoint of
- * each step waited twice as long until its file was made as for its four syncs, and was told to use fewer, larger
- * files. */
-static void changed(struct storage *storage, const struct pt_event *e, struct stored_file *file)
-{
-    if (e->duration_ns - storage->profile->facts->call.preempted_ns < SLOW_CHANGE_NS)
-        return;
-    struct stage_storage *stage = &storage->stages[file->stage];
-    pt_split_time_add(&stage->sync, storage->profile->facts->paths, e, e->start_ns);
-    pt_split_time_add(&stage->changes, storage->profile->facts->paths, e, e->start_ns);
-    stage->changes_ns += (pt_u64)e->duration_ns;
-    stage->stream_changes_ns += e->desc->category == PT_CATEGORY_STDIO ? (pt_u64)e->duration_ns : 0;
-    took_long(file, e);
-}
-
-/* Once for each sync: what else renames it is none of them. */
-static void renamed(struct storage *storage, const struct pt_event *e)
-{
-    struct stored_file *file = find(storage, e, pt_event_as(e, meta_rename)->path);
-    if (!file || file->state != SYNCED)
-        return;
-    changed(storage, e, file);
-    file->state = RENAMED_SINCE;
-}
-
-/* Where its name was given away there is nothing to empty: that takes long by itself. */
-static void made(struct storage *storage, const struct pt_event *e, pt_u32 path)
-{
-    struct stored_file *file = find(storage, e, path);
-    if (!file || file->state != RENAMED_SINCE)
-        return;
-    changed(storage, e, file);
-    file->state = NOT_SYNCED;
 }
 
 static void opened(struct storage *storage, const struct pt_event *e)
@@ -161,8 +116,6 @@ static void opened(struct storage *storage, const struct pt_event *e)
     const struct pt_ev_io_open *open = pt_event_as(e, io_open);
     if (open->result >= 0 && open->flags & O_DSYNC)
         must_reach_storage(file_of(storage, e, open->path, open->dir_path));
-    if (open->flags & (O_CREAT | O_TRUNC) && !open->dir_path)
-        made(storage, e, open->path);
 }
 
 /* While another thread had its CPU it did not wait for a disk. */
@@ -199,17 +152,11 @@ static void event(void *state, const struct pt_event *e)
     case PT_KIND_io_open:
         opened(storage, e);
         break;
-    case PT_KIND_stdio_open:
-        made(storage, e, pt_event_as(e, stdio_open)->path);
-        break;
     case PT_KIND_io_sync:
         synced(storage, e, pt_event_as(e, io_sync)->path);
         break;
     case PT_KIND_io_map_sync:
         synced(storage, e, 0);
-        break;
-    case PT_KIND_meta_rename:
-        renamed(storage, e);
         break;
     case PT_KIND_io_write:
     case PT_KIND_io_writev:
@@ -368,11 +315,6 @@ static void set_metrics(const struct storage *storage, pt_u32 stage)
                    s->syncs ? pt_real((double)s->sync_ns / 1e9 / (double)s->syncs) : pt_unknown("no syncs"));
     pt_metrics_set(metrics, scope, "storage.sync.cost_s", pt_split_time_cost(&s->sync, storage->profile, stage));
     pt_metrics_set(metrics, scope, "storage.sync.avoidable_s", avoidable_s(storage, stage));
-    pt_metrics_set(metrics, scope, "storage.sync.changes.total_s", pt_seconds((pt_i64)s->changes_ns));
-    pt_metrics_set(metrics, scope, "storage.sync.changes.without_streams_s",
-                   pt_seconds((pt_i64)(s->changes_ns - s->stream_changes_ns)));
-    pt_metrics_set(metrics, scope, "storage.sync.changes.cost_s",
-                   pt_split_time_cost(&s->changes, storage->profile, stage));
     pt_metrics_set(metrics, scope, "storage.slow_read.calls", pt_integer(s->slow_reads));
     pt_metrics_set(metrics, scope, "storage.slow_read.bytes", pt_integer(s->slow_read_bytes));
     pt_metrics_set(metrics, scope, "storage.slow_read.total_s", pt_real(slow_s));
@@ -399,7 +341,7 @@ static void finish(void *state, struct pt_profile *profile)
 const struct pt_analysis pt_analysis_storage = {
     .name = "storage",
     .summary = "waits for storage: syncs, and reads that the page cache did not serve, by file",
-    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META,
+    .categories = PT_CATEGORY_IO | PT_CATEGORY_STDIO,
     .state_size = sizeof(struct storage),
     .begin = begin,
     .event = event,

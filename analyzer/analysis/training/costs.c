@@ -19,6 +19,7 @@ enum cost {
     COST_RESTARTS,
     COST_VALIDATION,
     COST_CHECKPOINTS,
+    COST_CHECKPOINT_FILES, /* a part of all of them: opening and closing */
     COST_SKIPPED,
     COST_PER_STEP,
     COST_WAITS,
@@ -33,6 +34,7 @@ static const char *const metrics_of[COST__COUNT] = {
     [COST_RESTARTS] = "training.restarts.cost_s",
     [COST_VALIDATION] = "training.validation.cost_s",
     [COST_CHECKPOINTS] = "training.checkpoints.cost_s",
+    [COST_CHECKPOINT_FILES] = "training.checkpoints.file_meta_s",
     [COST_SKIPPED] = "training.skipped.cost_s",
     [COST_PER_STEP] = "training.per_step.cost_s",
     [COST_WAITS] = "training.waits.cost_s",
@@ -133,6 +135,7 @@ static struct pt_saves saves_of(const struct pt_phase_sums *sums, const struct p
             continue;
         all.n += thread->saves.n;
         all.total_ns += thread->saves.total_ns;
+        all.file_meta_ns += thread->saves.file_meta_ns;
         all.longest_ns += thread->saves.longest_ns;
     }
     return all;
@@ -155,6 +158,7 @@ static void costs_of(const struct pt_loop_results *loop, const struct pt_saves *
     costs[COST_RESTARTS] = s_of(pt_training_late_ns(loop, 2) + loop->ends_ns);
     costs[COST_VALIDATION] = s_of(avoidable_validation_ns(loop));
     costs[COST_CHECKPOINTS] = s_of(saves->total_ns - saves->longest_ns);
+    costs[COST_CHECKPOINT_FILES] = s_of(saves->file_meta_ns);
     costs[COST_SKIPPED] = skipped * s_of(loop->train_ns);
     costs[COST_PER_STEP] = fmax(s_of(loop->train_ns - data_ns), 0);
     costs[COST_WAITS] = fmax(s_of(data_ns - pt_training_late_ns(loop, 1)), 0);

@@ -166,6 +166,22 @@ static bool is_save(const struct pt_phase_span *phase)
     return phase->kind == PT_PHASE_checkpoint && phase->name && strncmp(phase->name, "load", 4) != 0;
 }
 
+static bool is_saving(const struct pt_phase_thread *thread)
+{
+    for (pt_u32 i = 0; i < thread->depth && i < PT_PHASES_DEEP; i++)
+        if (is_save(&thread->open.items[i]))
+            return true;
+    return false;
+}
+
+void pt_phase_file_meta(struct pt_phase_sums *sums, const struct pt_event *e)
+{
+    const pt_u64 *slot = pt_map_find(&sums->by_thread, (pt_u64)(uintptr_t)e->thread);
+    struct pt_phase_thread *thread = slot ? sums->threads.items[*slot - 1] : NULL;
+    if (thread && is_saving(thread))
+        thread->saves.file_meta_ns += e->duration_ns;
+}
+
 static bool is_step(enum pt_phase kind)
 {
     return kind == PT_PHASE_backward || kind == PT_PHASE_optimizer_step || kind == PT_PHASE_train_step;

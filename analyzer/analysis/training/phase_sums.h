@@ -69,8 +69,9 @@ struct pt_phase_process {
 struct pt_saves {
     pt_u64 n;
     pt_i64 total_ns, longest_ns;
-    pt_i64 last_ns;  /* of the last one so far */
-    bool is_stepped; /* a step was made since */
+    pt_i64 file_meta_ns; /* in it: opening, closing and looking up files */
+    pt_i64 last_ns;      /* of the last one so far */
+    bool is_stepped;     /* a step was made since */
 };
 
 enum { PT_PHASES_DEEP = 64 };
@@ -120,6 +121,8 @@ const struct pt_phase_span *pt_phase_begin(struct pt_phase_sums *sums, struct pt
  * deep. */
 bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thread *thread, const struct pt_event *e,
                   pt_i64 end_ns, struct pt_phase_span *ret_phase);
+/* Any call of the time account's part file_meta. */
+void pt_phase_file_meta(struct pt_phase_sums *sums, const struct pt_event *e);
 void pt_phase_sums_fini(struct pt_phase_sums *sums);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "proftrace/payloads.h"
+#include "facts/wait_kind.h"
 #include "model/holes.h"
 #include "loop.h"
 #include "results.h"
@@ -79,6 +80,8 @@ static void event(void *state, const struct pt_event *e)
         end(training, thread_at(training, e), e, e->start_ns);
     else if (e->desc->kind == PT_KIND_python_place && !pt_event_as(e, python_place)->stands_for_ns)
         pt_phase_place(pt_phase_thread_of(&training->sums, e), e);
+    else if (pt_time_part_of_kind(e->desc->kind) == PT_PART_file_meta)
+        pt_phase_file_meta(&training->sums, e);
 }
 
 static void finish(void *state, struct pt_profile *profile)
@@ -105,7 +108,7 @@ static void finish(void *state, struct pt_profile *profile)
 const struct pt_analysis pt_analysis_training = {
     .name = "training",
     .summary = "phases, steps and epochs of a training",
-    .categories = PT_CATEGORY_USER | PT_CATEGORY_PYTHON,
+    .categories = PT_CATEGORY_USER | PT_CATEGORY_PYTHON | PT_CATEGORY_IO | PT_CATEGORY_STDIO | PT_CATEGORY_META,
     .state_size = sizeof(struct training),
     .begin = begin,
     .event = event,

@@ -12,9 +12,11 @@
 #include "proftrace/payloads.h"
 #include "facts/path/beside_pauses.h"
 
-/* An event loop: between two looks at the same thing it does little, and a task that always goes on after one pause
- * paces itself. */
-#define CLOSE_IN_LOOP_NS 2000000
+/* An event loop: between two looks at the same thing it does little, far less than where it found something (a batch of
+ * 1 ms, after looks of 20 us); and a task that always goes on after one pause paces itself. */
+#define CLOSE_IN_LOOP_NS 500000
+#define MOST_CLOSE_IN_LOOP_NS 2000000
+#define TIMES_SHORTEST 20
 enum { FEWEST_ROUNDS_OF_LOOP = 8, LEAST_LOOKS_OF_4_ROUNDS = 5 };
 
 /* Between two waits of a round: what the loop does, on a busy machine, too. And the least that a wait lasts which was
@@ -67,14 +69,25 @@ static void add_to_round(struct pt_timed_waiter *waiter, const struct pt_event *
     waiter->now.last_ns = (pt_u64)event->duration_ns;
 }
 
+/* Of an event loop it depends on how little it does. */
+static pt_i64 close_ns(struct pt_timed_waiter *waiter, const struct pt_event *event)
+{
+    if (event->desc->kind != PT_KIND_wait_poll)
+        return CLOSE_NS;
+    const pt_i64 gap_ns = event->start_ns - waiter->last_end_ns;
+    if (waiter->last_end_ns && (!waiter->shortest_gap_ns || gap_ns < waiter->shortest_gap_ns))
+        waiter->shortest_gap_ns = gap_ns > 0 ? gap_ns : 1;
+    const pt_i64 close = TIMES_SHORTEST * waiter->shortest_gap_ns;
+    return close < CLOSE_IN_LOOP_NS ? CLOSE_IN_LOOP_NS : close < MOST_CLOSE_IN_LOOP_NS ? close : MOST_CLOSE_IN_LOOP_NS;
+}
+
 void pt_timed_waits_event(struct pt_timed_waits *waits, const struct pt_event *event)
 {
     const bool has_run_out = ran_out(event) && event->duration_ns < PT_SHORT_SLEEP_NS;
     if (!has_run_out && (!is_answer(event) || !pt_map_find(&waits->by_thread, (pt_u64)(uintptr_t)event->thread)))
         return;
     struct pt_timed_waiter *waiter = waiter_of(waits, event->thread);
-    const pt_i64 close_ns = event->desc->kind == PT_KIND_wait_poll ? CLOSE_IN_LOOP_NS : CLOSE_NS;
-    const bool goes_on = waiter->last_end_ns && event->start_ns - waiter->last_end_ns <= close_ns;
+    const bool goes_on = waiter->last_end_ns && event->start_ns - waiter->last_end_ns <= close_ns(waiter, event);
     waiter->answered += goes_on && !has_run_out;
     waiter->rounds += has_run_out && !goes_on;
     waiter->calls += has_run_out;
