@@ -102,34 +102,57 @@ void pt_blocked_leaves(struct pt_blocked *blocked, struct pt_live_thread *thread
     pt_vec_push(blocked, thread->shown.tid);
 }
 
-bool pt_blocked_sample(struct pt_blocked *blocked, const struct pt_blocked_context *with)
+static bool waits(const struct pt_live_thread *thread)
+{
+    return pt_thread_waits_unseen(thread) || thread->misses_page;
+}
+
+/* Of those that are listed, those that want no more than Python, or the others. */
+static void sample_listed(struct pt_blocked *blocked, const struct pt_blocked_context *with, bool want_python)
 {
     const pt_u64 t_ns = pt_monotonic_ns() - with->begin_ns;
-    size_t seen = 0;
-    bool are_without = false;
-    if (!blocked->n)
-        return false;
-    if (!blocked->stack)
-        blocked->stack = pt_malloc(STACK_BYTES);
-    for (; seen < blocked->n; seen++) {
-        struct pt_live_thread *thread = pt_threads_find(with->threads, blocked->items[seen]);
+    size_t kept = 0;
+    bool can_afford = true;
+    for (size_t i = 0; i < blocked->n; i++) {
+        const pt_u32 tid = blocked->items[i];
+        struct pt_live_thread *thread = pt_threads_find(with->threads, tid);
         if (!thread)
             continue;
-        thread->is_listed = false;
-        are_without |= !thread->has_stack;
-        if (!pt_thread_waits_unseen(thread) && !thread->misses_page)
+        thread->is_listed = waits(thread);
+        if (!thread->is_listed)
             continue;
-        if (!pt_threads_can_afford(with->threads, &blocked->paid_ns, t_ns)) {
-            thread->is_listed = true;
-            break;
+        can_afford = can_afford && (thread->wants_python != want_python ||
+                                    pt_threads_can_afford(with->threads, &blocked->paid_ns, t_ns));
+        if (thread->wants_python != want_python || !can_afford) {
+            blocked->items[kept++] = tid;
+            continue;
         }
+        thread->is_listed = false;
         thread->misses_page = thread->misses_page && !is_stopped(thread);
         if (pt_thread_waits_unseen(thread))
             sample_thread(blocked, with, thread);
     }
-    memmove(blocked->items, blocked->items + seen, (blocked->n - seen) * sizeof *blocked->items);
-    blocked->n -= seen;
-    return are_without || blocked->n;
+    blocked->n = kept;
+}
+
+static bool is_any_without_stack(const struct pt_blocked *blocked, const struct pt_threads *threads)
+{
+    for (size_t i = 0; i < blocked->n; i++) {
+        const struct pt_live_thread *thread = pt_threads_find(threads, blocked->items[i]);
+        if (thread && waits(thread) && !thread->wants_python)
+            return true;
+    }
+    return false;
+}
+
+bool pt_blocked_sample(struct pt_blocked *blocked, const struct pt_blocked_context *with)
+{
+    const bool is_urgent = is_any_without_stack(blocked, with->threads);
+    if (blocked->n && !blocked->stack)
+        blocked->stack = pt_malloc(STACK_BYTES);
+    sample_listed(blocked, with, false);
+    sample_listed(blocked, with, true);
+    return is_urgent;
 }
 
 void pt_blocked_fini(struct pt_blocked *blocked)

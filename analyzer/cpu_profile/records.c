@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "python/merge.h"
+#include "util/clock.h"
 #include "intervals.h"
 #include "records.h"
 #include "unwind.h"
@@ -140,6 +141,13 @@ static void take_fault(struct pt_cpu_profile *profile, const struct pt_perf_reco
 
 /* ---- stacks of threads that leave the CPU ---- */
 
+static bool runs_python(struct pt_cpu_profile *profile, pt_u32 pid)
+{
+    const pt_u64 now_ns = pt_monotonic_ns();
+    return pt_pythons_want_samples(&profile->pythons, now_ns) &&
+           pt_pythons_process(&profile->pythons, pid, now_ns) != NULL;
+}
+
 static void take_leaving(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
 {
     struct pt_perf_sample sample;
@@ -157,7 +165,7 @@ static void take_leaving(struct pt_cpu_profile *profile, const struct pt_perf_re
     pt_unwind(&profile->modules, image, record->pid, &sample, &stack);
     pt_thread_leaves_at(thread, pt_stack_tree_add(&profile->stacks, &stack, false),
                         pt_blocked_is_fault(image, record->pid, sample.regs[PT_REG_RIP]));
-    thread->wants_python = pt_pythons_process(&profile->pythons, record->pid, record->t_ns) != NULL;
+    thread->wants_python = runs_python(profile, record->pid);
 }
 
 /* ---- stacks of threads on the CPU ---- */

@@ -124,6 +124,8 @@ bool pt_thread_waits_unseen(const struct pt_live_thread *thread)
 
 void pt_thread_waits_at(struct pt_live_thread *thread, pt_u32 node, bool is_fault, pt_u64 looked_ns)
 {
+    thread->is_of_kernel = thread->has_stack;
+    thread->of_kernel = (struct pt_wait_place){thread->wait.node, thread->wait.flags};
     thread->wait.node = node;
     thread->wait.flags |= is_fault ? PT_CPU_WAIT_FAULT : 0;
     thread->has_stack = true;
@@ -136,8 +138,12 @@ void pt_threads_end_wait(struct pt_threads *threads, struct pt_live_thread *thre
     struct pt_cpu_wait *wait = &thread->wait;
     if (!thread->is_off)
         return;
-    if (t_ns < thread->looked_ns) /* that was another wait */
-        thread->has_stack = false;
+    if (t_ns < thread->looked_ns && thread->has_stack) { /* that was another wait */
+        thread->has_stack = thread->is_of_kernel;
+        wait->node = thread->of_kernel.node;
+        wait->flags = thread->of_kernel.flags;
+        thread->looked_ns = 0;
+    }
     wait->thread = thread->shown.number;
     wait->duration_ns = t_ns > wait->t_ns ? t_ns - wait->t_ns : 0;
     if (wait->flags & PT_CPU_WAIT_PREEMPTED)
@@ -148,7 +154,7 @@ void pt_threads_end_wait(struct pt_threads *threads, struct pt_live_thread *thre
         pt_chunk_add(&threads->waits, wait, sizeof *wait);
         threads->n_waits++;
     }
-    thread->has_stack = thread->wants_python = thread->is_off = thread->misses_page = false;
+    thread->has_stack = thread->is_of_kernel = thread->wants_python = thread->is_off = thread->misses_page = false;
 }
 
 void pt_threads_end_waits(struct pt_threads *threads, pt_u64 t_ns)
@@ -231,6 +237,7 @@ struct pt_live_thread *pt_threads_exec(struct pt_threads *threads, pt_u32 pid)
         threads->by_tid.entries[i].value = 0;
         *pt_map_at(&threads->by_tid, pid) = (uintptr_t)other;
         other->shown.tid = pid;
+        other->is_listed = false; /* under its number of before */
         other->is_new = true;
         thread = other;
     }

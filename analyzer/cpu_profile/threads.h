@@ -29,6 +29,11 @@ struct pt_left_at {
     pt_u64 sp, pc, rbp;
 };
 
+/* What of a wait a look may have to take back: it may turn out to have met the next one. */
+struct pt_wait_place {
+    pt_u32 node, flags;
+};
+
 struct pt_live_thread {
     struct pt_cpu_thread shown;
     struct pt_cpu_times times;
@@ -38,10 +43,12 @@ struct pt_live_thread {
     bool has_stack;          /* it is about to leave the CPU, or has left it, and its stack was taken */
     bool wants_python; /* the kernel took it, and so without functions of Python, which may be read while it waits */
     bool is_off;
-    bool has_left_at; /* of the switch that comes next */
-    bool misses_page; /* it waits, and not in a system call */
-    bool is_listed;   /* it may be among those to be looked at: blocked.h */
-    pt_u64 looked_ns; /* when its stack was read from outside, while it waited */
+    bool has_left_at;               /* of the switch that comes next */
+    bool misses_page;               /* it waits, and not in a system call */
+    bool is_listed;                 /* it may be among those to be looked at: blocked.h */
+    pt_u64 looked_ns;               /* when its stack was read from outside, while it waited */
+    struct pt_wait_place of_kernel; /* before that; its stack, if is_of_kernel */
+    bool is_of_kernel;
     struct pt_left_at left_at;
     pt_u64 stood_for_ns; /* without records: of its time on CPUs, what its samples stand for */
     struct pt_cpu_wait_sums sums;

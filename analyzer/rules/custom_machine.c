@@ -69,12 +69,24 @@ static bool maps_much(const struct pt_profile *profile, pt_i64 stage, struct pt_
            !(cost_s < 0.1 * pt_finding_number(finding, metrics, "cpu.total_s")) && maps_again(finding, metrics);
 }
 
+/* Who forks a process for each request maps what that one touches, a few megabytes, once: no buffer is there to be
+ * kept. */
+#define MANY_PROCESSES 20
+#define FEWEST_FAULTS_OF_EACH 4096
+
+static bool are_of_starts(const struct pt_profile *profile, pt_i64 stage, const struct pt_finding *finding)
+{
+    const pt_u32 n = profile->stages.items[stage].n_processes;
+    return n >= MANY_PROCESSES &&
+           pt_finding_number_or_0(finding, &profile->metrics, "faults.minor.calls") < (double)FEWEST_FAULTS_OF_EACH * n;
+}
+
 bool pt_rule_page_fault_storm(struct pt_profile *profile, pt_i64 stage, struct pt_finding *finding)
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct faults faults = faults_of(finding, metrics);
     if (faults.of_malloc > 0.5 || !maps_much(profile, stage, finding, 1 - faults.of_malloc - faults.of_python) ||
-        pt_reads_its_pages_again(profile, finding))
+        pt_reads_its_pages_again(profile, finding) || are_of_starts(profile, stage, finding))
         return false;
     pt_finding_add_metrics(
         finding, metrics,

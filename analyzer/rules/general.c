@@ -140,9 +140,10 @@ static double spinning_s(const struct pt_general *row, const struct pt_findings 
 static double in_checkpoints_s(const struct pt_general *row, const struct pt_findings *findings,
                                const struct pt_finding *general, const struct pt_metrics *metrics)
 {
-    const bool is_told =
-        row->part == PT_PART_file_meta && pt_findings_of_rule(findings, general->stage, "costly_checkpoints");
-    return is_told ? pt_finding_number_or_0(general, metrics, "training.checkpoints.file_meta_s") : 0;
+    const struct pt_finding *told =
+        row->part == PT_PART_file_meta ? pt_findings_of_rule(findings, general->stage, "costly_checkpoints") : NULL;
+    return told ? fmin(pt_finding_number_or_0(general, metrics, "training.checkpoints.file_meta_s"), told->gain_upper_s)
+                : 0;
 }
 
 /* ---- those who are waited for ---- */
@@ -464,14 +465,15 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     const struct meanwhile meanwhile = meanwhile_of(profile, finding);
     const double stretch = pt_stretch_of(profile, finding);
     const double importing_s = imports_s(row, findings, finding, metrics);
-    const double apart_s =
-        importing_s + spinning_s(row, findings, finding, metrics) + in_checkpoints_s(row, findings, finding, metrics);
-    const double took_s =
-        fmax(0, all_s - apart_s) * stretch - explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
+    const double apart_s = importing_s + spinning_s(row, findings, finding, metrics);
+    const double saving_s = in_checkpoints_s(row, findings, finding, metrics);
+    const double told_s = explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
+    const double took_s = fmax(0, all_s - apart_s) * stretch - fmax(told_s, saving_s); /* both may say the same */
     if (!(wall_s > 0) || !(took_s >= PT_LARGE_PART * wall_s) || is_told(row, findings, finding))
         return false;
     finding->time_s = took_s / stretch;
-    finding->place_kind = place_of_computing(row, finding, metrics, importing_s > 0);
+    finding->place_kind = saving_s > took_s ? PT_PLACE_NOWHERE /* most of it is in the checkpoints */
+                                            : place_of_computing(row, finding, metrics, importing_s > 0);
     finding->is_observation = is_no_problem(row, finding, metrics, &meanwhile);
     if ((row->part == PT_PART_file_read && reads_programs(finding, metrics)) ||
         (row->part == PT_PART_page_fault && !pt_maps_data(profile, finding)))

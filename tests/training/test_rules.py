@@ -155,6 +155,23 @@ class Rules(unittest.TestCase):
         self.fires("costly_checkpoints", 2 * 0.6)
         self.fires("file_bookkeeping", 3 * 0.5)
 
+    def test_one_long_export_after_short_checkpoints(self):
+        """That it cannot be left out is no reason to leave it unnamed that it opens files for so long."""
+        self.epochs(after=lambda: self.save(made_in_ms=10))
+        with self.p.within("checkpoint", "save", place="51:30:train:/app/train.py"):
+            self.p.takes(5000, 'stdio_open fd=4 result=0 path="/data/model.part"')
+        self.fires("costly_checkpoints", 2 * 0.6)  # what is saved without a step in between is one
+        self.assertIn("file_bookkeeping", self.findings)
+
+    def test_checkpoints_that_another_rule_tells_of(self):
+        """What both tell of is taken off once: the other files are still the program's own."""
+        def after():
+            with self.p.within("checkpoint", "save", place="51:30:train:/app/train.py"):
+                self.p.takes(600, 'io_open fd=4 result=4 path="/data/model.part" flags=O_WRONLY|O_CREAT|O_TRUNC')
+            self.p.takes(700, 'stdio_open fd=4 result=0 path="/data/log"')
+        self.epochs(after=after)
+        self.assertEqual(self.rules(), {"costly_checkpoints", "rewritten_files", "file_bookkeeping"})
+
     def test_short_checkpoints(self):
         self.epochs(after=lambda: self.p.phase("checkpoint", 30, "save"))
         self.is_silent()

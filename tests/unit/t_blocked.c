@@ -61,6 +61,73 @@ static void a_stack_that_wants_python_is_taken_again(void **state)
     pt_threads_fini(&threads);
 }
 
+/* Where the look met the next wait, the kernel's stack of this one is still its own, and so is that of the next. */
+static void the_kernels_stack_is_kept_where_a_look_was_late(void **state)
+{
+    (void)state;
+    struct pt_threads threads = {0};
+    struct pt_live_thread *thread = pt_threads_add(&threads, 5, 5, 1, 0);
+    pt_thread_leaves_at(thread, 7, false);
+    thread->wants_python = true;
+    pt_thread_switch_out(thread, 2000, false);
+    pt_thread_waits_at(thread, 8, true, 5000);
+    pt_threads_end_wait(&threads, thread, 3000);
+    pt_thread_switch_in(thread, 3000);
+    pt_thread_leaves_at(thread, 9, false);
+    pt_thread_switch_out(thread, 4000, false);
+    pt_threads_end_wait(&threads, thread, 4500);
+    const struct pt_cpu_wait *waits = (const struct pt_cpu_wait *)(const void *)threads.waits.items;
+    assert_int_equal(threads.waits.n, 2 * sizeof *waits);
+    assert_int_equal(waits[0].node, 7);
+    assert_int_equal(waits[0].flags, 0);
+    assert_int_equal(waits[1].node, 9);
+    pt_threads_fini(&threads);
+}
+
+/* A thread that is not the main one executes: its process's number is its own from then on. */
+static void it_is_looked_at_again_after_an_exec(void **state)
+{
+    (void)state;
+    struct pt_threads threads = {0};
+    struct pt_blocked blocked = {0};
+    pt_threads_add(&threads, 5, 5, 1, 0);
+    struct pt_live_thread *thread = pt_threads_add(&threads, 5, 6, 1, 0);
+    pt_thread_switch_in(thread, 1000);
+    pt_thread_switch_out(thread, 2000, false);
+    pt_blocked_leaves(&blocked, thread);
+    pt_threads_end(&threads, 5, 2500);
+    assert_ptr_equal(pt_threads_exec(&threads, 5), thread);
+    pt_threads_end_wait(&threads, thread, 3000);
+    pt_thread_switch_in(thread, 3000);
+    blocked.n = 0;
+    pt_thread_switch_out(thread, 4000, false);
+    pt_blocked_leaves(&blocked, thread);
+    assert_int_equal(blocked.n, 1);
+    pt_blocked_fini(&blocked);
+    pt_threads_fini(&threads);
+}
+
+/* It runs again, and had its stack: nobody need come back soon. */
+static void a_wait_that_wanted_python_and_is_over_is_not_urgent(void **state)
+{
+    (void)state;
+    struct pt_threads threads = {0};
+    struct pt_blocked blocked = {0};
+    const struct pt_blocked_context with = {.threads = &threads};
+    struct pt_live_thread *thread = pt_threads_add(&threads, 5, 5, 1, 0);
+    pt_thread_leaves_at(thread, 7, false);
+    thread->wants_python = true;
+    pt_thread_switch_out(thread, 2000, false);
+    pt_blocked_leaves(&blocked, thread);
+    assert_int_equal(blocked.n, 1);
+    pt_threads_end_wait(&threads, thread, 3000);
+    pt_thread_switch_in(thread, 3000);
+    assert_false(pt_blocked_sample(&blocked, &with));
+    assert_int_equal(blocked.n, 0);
+    pt_blocked_fini(&blocked);
+    pt_threads_fini(&threads);
+}
+
 struct scene {
     int go_fds[2], tid_fds[2];
     pthread_t reader;
@@ -195,6 +262,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stack_of_another_wait_is_not_kept),
         cmocka_unit_test(a_stack_that_wants_python_is_taken_again),
+        cmocka_unit_test(the_kernels_stack_is_kept_where_a_look_was_late),
+        cmocka_unit_test(it_is_looked_at_again_after_an_exec),
+        cmocka_unit_test(a_wait_that_wanted_python_and_is_over_is_not_urgent),
         cmocka_unit_test(a_thread_that_waits_is_looked_at),
         cmocka_unit_test(code_of_a_process_that_is_gone),
         cmocka_unit_test(many_places_do_not_end_it),

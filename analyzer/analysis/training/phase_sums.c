@@ -37,6 +37,12 @@ struct pt_phase_thread *pt_phase_thread_of(struct pt_phase_sums *sums, const str
     return sums->threads.items[*slot - 1];
 }
 
+struct pt_phase_thread *pt_phase_thread_find(const struct pt_phase_sums *sums, const struct pt_thread *thread)
+{
+    const pt_u64 *slot = pt_map_find(&sums->by_thread, (pt_u64)(uintptr_t)thread);
+    return slot ? sums->threads.items[*slot - 1] : NULL;
+}
+
 static struct pt_phase_process *process_of(struct pt_phase_sums *sums, const struct pt_process *process)
 {
     struct pt_phase_process **slot = &sums->processes[process->index];
@@ -166,20 +172,12 @@ static bool is_save(const struct pt_phase_span *phase)
     return phase->kind == PT_PHASE_checkpoint && phase->name && strncmp(phase->name, "load", 4) != 0;
 }
 
-static bool is_saving(const struct pt_phase_thread *thread)
+bool pt_phase_is_saving(const struct pt_phase_thread *thread)
 {
     for (pt_u32 i = 0; i < thread->depth && i < PT_PHASES_DEEP; i++)
         if (is_save(&thread->open.items[i]))
             return true;
     return false;
-}
-
-void pt_phase_file_meta(struct pt_phase_sums *sums, const struct pt_event *e)
-{
-    const pt_u64 *slot = pt_map_find(&sums->by_thread, (pt_u64)(uintptr_t)e->thread);
-    struct pt_phase_thread *thread = slot ? sums->threads.items[*slot - 1] : NULL;
-    if (thread && is_saving(thread))
-        thread->saves.file_meta_ns += e->duration_ns;
 }
 
 static bool is_step(enum pt_phase kind)

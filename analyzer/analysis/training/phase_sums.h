@@ -121,8 +121,10 @@ const struct pt_phase_span *pt_phase_begin(struct pt_phase_sums *sums, struct pt
  * deep. */
 bool pt_phase_end(struct pt_phase_sums *sums, pt_u32 stage, struct pt_phase_thread *thread, const struct pt_event *e,
                   pt_i64 end_ns, struct pt_phase_span *ret_phase);
-/* Any call of the time account's part file_meta. */
-void pt_phase_file_meta(struct pt_phase_sums *sums, const struct pt_event *e);
+/* NULL = it had no phase yet. */
+struct pt_phase_thread *pt_phase_thread_find(const struct pt_phase_sums *sums, const struct pt_thread *thread);
+/* In a checkpoint that is saved. */
+bool pt_phase_is_saving(const struct pt_phase_thread *thread);
 void pt_phase_sums_fini(struct pt_phase_sums *sums);
 
 #endif

@@ -67,6 +67,14 @@ static struct pt_phase_thread *thread_at(struct training *training, const struct
     return thread;
 }
 
+/* A call about files, not their data. */
+static void called(struct training *training, const struct pt_event *e)
+{
+    struct pt_phase_thread *thread = pt_phase_thread_find(&training->sums, e->thread);
+    if (thread && thread->depth && pt_phase_is_saving(thread_at(training, e)))
+        thread->saves.file_meta_ns += e->duration_ns;
+}
+
 static void event(void *state, const struct pt_event *e)
 {
     struct training *training = state;
@@ -81,7 +89,7 @@ static void event(void *state, const struct pt_event *e)
     else if (e->desc->kind == PT_KIND_python_place && !pt_event_as(e, python_place)->stands_for_ns)
         pt_phase_place(pt_phase_thread_of(&training->sums, e), e);
     else if (pt_time_part_of_kind(e->desc->kind) == PT_PART_file_meta)
-        pt_phase_file_meta(&training->sums, e);
+        called(training, e);
 }
 
 static void finish(void *state, struct pt_profile *profile)

@@ -16,7 +16,7 @@
  * 1 ms, after looks of 20 us); and a task that always goes on after one pause paces itself. */
 #define CLOSE_IN_LOOP_NS 500000
 #define MOST_CLOSE_IN_LOOP_NS 2000000
-#define TIMES_SHORTEST 20
+#define TIMES_USUAL 20
 enum { FEWEST_ROUNDS_OF_LOOP = 8, LEAST_LOOKS_OF_4_ROUNDS = 5 };
 
 /* Between two waits of a round: what the loop does, on a busy machine, too. And the least that a wait lasts which was
@@ -69,15 +69,27 @@ static void add_to_round(struct pt_timed_waiter *waiter, const struct pt_event *
     waiter->now.last_ns = (pt_u64)event->duration_ns;
 }
 
-/* Of an event loop it depends on how little it does. */
+/* A running median, in steps of a sixteenth. */
+static void note_gap(struct pt_timed_waiter *waiter, pt_i64 gap_ns)
+{
+    pt_i64 *usual_ns = &waiter->usual_gap_ns;
+    if (!*usual_ns)
+        *usual_ns = gap_ns;
+    else
+        *usual_ns += gap_ns > *usual_ns ? *usual_ns / 16 + 1 : -*usual_ns / 16;
+}
+
+/* Of an event loop it depends on how little it does. Where nobody else can make anything ready, its tasks pace
+ * themselves, and what they write now and then ends no round. */
 static pt_i64 close_ns(struct pt_timed_waiter *waiter, const struct pt_event *event)
 {
     if (event->desc->kind != PT_KIND_wait_poll)
         return CLOSE_NS;
-    const pt_i64 gap_ns = event->start_ns - waiter->last_end_ns;
-    if (waiter->last_end_ns && (!waiter->shortest_gap_ns || gap_ns < waiter->shortest_gap_ns))
-        waiter->shortest_gap_ns = gap_ns > 0 ? gap_ns : 1;
-    const pt_i64 close = TIMES_SHORTEST * waiter->shortest_gap_ns;
+    if (waiter->last_end_ns && event->start_ns > waiter->last_end_ns)
+        note_gap(waiter, event->start_ns - waiter->last_end_ns);
+    if (event->process->n_threads == 1 && !event->process->has_children)
+        return MOST_CLOSE_IN_LOOP_NS;
+    const pt_i64 close = TIMES_USUAL * waiter->usual_gap_ns;
     return close < CLOSE_IN_LOOP_NS ? CLOSE_IN_LOOP_NS : close < MOST_CLOSE_IN_LOOP_NS ? close : MOST_CLOSE_IN_LOOP_NS;
 }
 

@@ -79,8 +79,9 @@ bool pt_trace_files_python(struct pt_trace_files *files, pt_u32 pid, pt_u64 now_
 {
     struct pt_file_header header;
     if (now_ns >= files->next_scan_ns) {
+        const pt_u64 begin_ns = pt_monotonic_ns(); /* now_ns may be that of a record which is long over */
         scan(files);
-        const pt_u64 took_ns = pt_monotonic_ns() - now_ns;
+        const pt_u64 took_ns = pt_monotonic_ns() - begin_ns;
         files->next_scan_ns = now_ns + (took_ns * COST_FACTOR > SCAN_NS ? took_ns * COST_FACTOR : SCAN_NS);
     }
     for (const struct known_file *file = pt_map_pointer(&files->newest, pid); file; file = file->earlier)
