@@ -89,7 +89,8 @@ static void sample_thread(struct pt_blocked *blocked, const struct pt_blocked_co
         pt_python_merge(with->modules, python, &stack);
     const bool is_fault =
         before.in.call < 0 && !is_stopped(thread) && pt_blocked_is_fault(image, thread->shown.pid, before.in.pc);
-    thread->misses_page |= is_fault;
+    thread->misses_page |=
+        is_fault && !thread->has_stack; /* of its own wait the kernel knew: this may be the next one */
     pt_thread_waits_at(thread, pt_stack_tree_add(with->stacks, &stack, false), is_fault,
                        pt_monotonic_ns() - with->begin_ns);
 }

@@ -141,13 +141,6 @@ static void take_fault(struct pt_cpu_profile *profile, const struct pt_perf_reco
 
 /* ---- stacks of threads that leave the CPU ---- */
 
-static bool runs_python(struct pt_cpu_profile *profile, pt_u32 pid)
-{
-    const pt_u64 now_ns = pt_monotonic_ns();
-    return pt_pythons_want_samples(&profile->pythons, now_ns) &&
-           pt_pythons_process(&profile->pythons, pid, now_ns) != NULL;
-}
-
 static void take_leaving(struct pt_cpu_profile *profile, const struct pt_perf_record *record)
 {
     struct pt_perf_sample sample;
@@ -165,7 +158,7 @@ static void take_leaving(struct pt_cpu_profile *profile, const struct pt_perf_re
     pt_unwind(&profile->modules, image, record->pid, &sample, &stack);
     pt_thread_leaves_at(thread, pt_stack_tree_add(&profile->stacks, &stack, false),
                         pt_blocked_is_fault(image, record->pid, sample.regs[PT_REG_RIP]));
-    thread->wants_python = runs_python(profile, record->pid);
+    thread->wants_python = pt_pythons_process(&profile->pythons, record->pid, pt_monotonic_ns()) != NULL;
 }
 
 /* ---- stacks of threads on the CPU ---- */

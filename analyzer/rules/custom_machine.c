@@ -8,6 +8,7 @@
 #include "conditions.h"
 #include "custom.h"
 #include "lines/growing.h"
+#include "model/window.h"
 #include "pickling.h"
 #include "util/whole.h"
 
@@ -72,12 +73,12 @@ static bool maps_much(const struct pt_profile *profile, pt_i64 stage, struct pt_
 /* Who forks a process for each request maps what that one touches, a few megabytes, once: no buffer is there to be
  * kept. */
 #define MANY_PROCESSES 20
-#define FEWEST_FAULTS_OF_EACH 4096
+#define FEWEST_FAULTS_OF_EACH 2048
 
 static bool are_of_starts(const struct pt_profile *profile, pt_i64 stage, const struct pt_finding *finding)
 {
-    const pt_u32 n = profile->stages.items[stage].n_processes;
-    return n >= MANY_PROCESSES &&
+    const pt_u32 n = profile->stages.items[stage].n_processes; /* of its whole life: of a window nobody knows */
+    return n >= MANY_PROCESSES && !pt_session_is_window(profile->session) &&
            pt_finding_number_or_0(finding, &profile->metrics, "faults.minor.calls") < (double)FEWEST_FAULTS_OF_EACH * n;
 }
 

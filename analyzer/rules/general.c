@@ -136,14 +136,15 @@ static double spinning_s(const struct pt_general *row, const struct pt_findings 
 }
 
 /* What a checkpoint waits until its file is made is told as the checkpoint: of each step, on a busy disk, it was told
- * to use fewer, larger files. */
+ * to use fewer, larger files. What is told of files that are written again may be the same. */
 static double in_checkpoints_s(const struct pt_general *row, const struct pt_findings *findings,
                                const struct pt_finding *general, const struct pt_metrics *metrics)
 {
     const struct pt_finding *told =
         row->part == PT_PART_file_meta ? pt_findings_of_rule(findings, general->stage, "costly_checkpoints") : NULL;
-    return told ? fmin(pt_finding_number_or_0(general, metrics, "training.checkpoints.file_meta_s"), told->gain_upper_s)
-                : 0;
+    const struct pt_finding *written = pt_findings_of_rule(findings, general->stage, "rewritten_files");
+    const double all_s = pt_finding_number_or_0(general, metrics, "training.checkpoints.file_meta_s");
+    return told ? fmax(0, fmin(all_s, told->gain_upper_s) - (written ? written->gain_upper_s : 0)) : 0;
 }
 
 /* ---- those who are waited for ---- */
@@ -468,12 +469,11 @@ bool pt_general_fires(struct pt_profile *profile, const struct pt_general *row, 
     const double apart_s = importing_s + spinning_s(row, findings, finding, metrics);
     const double saving_s = in_checkpoints_s(row, findings, finding, metrics);
     const double told_s = explained_s(findings, finding, meanwhile.waiting_s >= all_s / 2);
-    const double took_s = fmax(0, all_s - apart_s) * stretch - fmax(told_s, saving_s); /* both may say the same */
+    const double took_s = fmax(0, all_s - apart_s) * stretch - told_s - saving_s;
     if (!(wall_s > 0) || !(took_s >= PT_LARGE_PART * wall_s) || is_told(row, findings, finding))
         return false;
     finding->time_s = took_s / stretch;
-    finding->place_kind = saving_s > took_s ? PT_PLACE_NOWHERE /* most of it is in the checkpoints */
-                                            : place_of_computing(row, finding, metrics, importing_s > 0);
+    finding->place_kind = place_of_computing(row, finding, metrics, importing_s > 0);
     finding->is_observation = is_no_problem(row, finding, metrics, &meanwhile);
     if ((row->part == PT_PART_file_read && reads_programs(finding, metrics)) ||
         (row->part == PT_PART_page_fault && !pt_maps_data(profile, finding)))

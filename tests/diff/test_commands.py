@@ -92,7 +92,8 @@ class Commands(unittest.TestCase):
         self.says("new", r"\+\S+ m?s Native in \[gzip\], which computes for .*; \S+/gzip: the runs \(0 -> 4\)", ("/bin/sh", "script.sh"))
 
     def test_commands_too_short_for_the_wall_time(self):
-        self.says("true", rf"\S+/true in program\.py:{self.line_of('./tool')} probe: the runs \(0 -> 6\)")
+        """Six waits of a millisecond: on a busy machine the library takes no stack of them."""
+        self.says("true", rf"\S+/true( in program\.py:{self.line_of('./tool')} probe)?: the runs \(0 -> 6\)")
 
     def test_reads_of_many_files(self):
         self.says("reads", rf"^stage\b.*read: .* x the calls \(1,\d\d\d -> 2,\d\d\d\) of \S+/\*\.bin in program\.py:({self.line_of('read(100)')}|{self.line_of('read(20000)')}) label")

@@ -163,6 +163,14 @@ class Rules(unittest.TestCase):
         self.fires("costly_checkpoints", 2 * 0.6)  # what is saved without a step in between is one
         self.assertIn("file_bookkeeping", self.findings)
 
+    def test_checkpoints_beside_many_lookups(self):
+        """Each is told by its own rule: nothing is left for the general one."""
+        def after():
+            self.save(made_in_ms=590)
+            self.p.takes(600, 'meta_stat result=0 path="/data/a"')
+        self.epochs(after=after)
+        self.assertEqual(self.rules(), {"costly_checkpoints", "metadata_storm"})
+
     def test_checkpoints_that_another_rule_tells_of(self):
         """What both tell of is taken off once: the other files are still the program's own."""
         def after():

@@ -19,7 +19,7 @@ static void page_faults_of_many_short_processes_are_no_storm(void **state)
         pt_u32 processes;
         double faults;
         bool is_storm;
-    } cases[] = {{81, 80000, false}, {81, 1e6, true}, {4, 80000, true}};
+    } cases[] = {{81, 80000, false}, {81, 1e6, true}, {4, 80000, true}, {194, 7e5, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct judged_stage *w = judged_new(10);
         judged_set(w, "faults.cost_s", 3);

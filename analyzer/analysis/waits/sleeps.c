@@ -43,6 +43,7 @@ static void begin(void *state, struct pt_profile *profile)
 {
     struct sleeps *sleeps = state;
     sleeps->profile = profile;
+    sleeps->of_loops.session = profile->session;
     sleeps->processes = pt_calloc(profile->session->n_processes, sizeof *sleeps->processes);
     sleeps->short_ones = pt_calloc(profile->stages.n, sizeof *sleeps->short_ones);
     sleeps->long_ones = pt_calloc(profile->stages.n, sizeof *sleeps->long_ones);

@@ -41,11 +41,29 @@ static bool is_answer(const struct pt_event *event)
     return is_of_both && event->duration_ns >= LEAST_ANSWER_NS;
 }
 
+/* Idle threads of a library have done nothing since they began to wait for work. */
+static pt_i64 others_until_ns(const struct pt_timed_waits *waits, const struct pt_thread *thread)
+{
+    const struct pt_process *process = thread->process;
+    pt_i64 until_ns = 0;
+    if (!waits->session)
+        return 0;
+    for (pt_u32 i = 0; i < process->n_threads; i++)
+        if (&process->threads[i] != thread && process->threads[i].end_ns > until_ns)
+            until_ns = process->threads[i].end_ns;
+    for (pt_u32 i = 0; process->has_children && i < waits->session->n_processes; i++) {
+        const struct pt_process *child = waits->session->processes[i];
+        until_ns = child->parent == process && child->end_ns > until_ns ? child->end_ns : until_ns;
+    }
+    return until_ns;
+}
+
 static struct pt_timed_waiter *waiter_of(struct pt_timed_waits *waits, const struct pt_thread *thread)
 {
     pt_u64 *slot = pt_map_at(&waits->by_thread, (pt_u64)(uintptr_t)thread);
     if (!*slot) {
-        pt_vec_push(waits, ((struct pt_timed_waiter){.thread = thread}));
+        pt_vec_push(waits,
+                    ((struct pt_timed_waiter){.thread = thread, .others_until_ns = others_until_ns(waits, thread)}));
         *slot = waits->n;
     }
     return &waits->items[*slot - 1];
@@ -79,15 +97,16 @@ static void note_gap(struct pt_timed_waiter *waiter, pt_i64 gap_ns)
         *usual_ns += gap_ns > *usual_ns ? *usual_ns / 16 + 1 : -*usual_ns / 16;
 }
 
-/* Of an event loop it depends on how little it does. Where nobody else can make anything ready, its tasks pace
- * themselves, and what they write now and then ends no round. */
+/* Of an event loop it depends on how little it does. Where no thread or child is there that may make anything
+ * ready, its tasks pace themselves, and what they write now and then ends no round. */
 static pt_i64 close_ns(struct pt_timed_waiter *waiter, const struct pt_event *event)
 {
     if (event->desc->kind != PT_KIND_wait_poll)
         return CLOSE_NS;
-    if (waiter->last_end_ns && event->start_ns > waiter->last_end_ns)
-        note_gap(waiter, event->start_ns - waiter->last_end_ns);
-    if (event->process->n_threads == 1 && !event->process->has_children)
+    const pt_i64 gap_ns = event->start_ns - waiter->last_end_ns;
+    if (waiter->last_end_ns && gap_ns > 0 && gap_ns <= MOST_CLOSE_IN_LOOP_NS)
+        note_gap(waiter, gap_ns);
+    if (waiter->others_until_ns <= event->start_ns)
         return MOST_CLOSE_IN_LOOP_NS;
     const pt_i64 close = TIMES_USUAL * waiter->usual_gap_ns;
     return close < CLOSE_IN_LOOP_NS ? CLOSE_IN_LOOP_NS : close < MOST_CLOSE_IN_LOOP_NS ? close : MOST_CLOSE_IN_LOOP_NS;

@@ -19,11 +19,13 @@ struct pt_timed_waiter {
         pt_u64 rounds, calls, ns;
         pt_u64 last_ns; /* the last wait of a round: before it, nothing was there to be seen */
     } now, unanswered;
-    pt_i64 last_end_ns;  /* of a round that goes on; 0 = none */
-    pt_i64 usual_gap_ns; /* between two waits of an event loop; 0 = none yet */
+    pt_i64 last_end_ns;     /* of a round that goes on; 0 = none */
+    pt_i64 others_until_ns; /* another thread of its process does anything, or a child of it lives */
+    pt_i64 usual_gap_ns;    /* between two waits of an event loop; 0 = none yet */
 };
 
 struct pt_timed_waits {
+    const struct pt_session *session; /* of event loops; NULL = of locks and conditions */
     PT_VEC(struct pt_timed_waiter);
     struct pt_map by_thread; /* -> index, plus 1 */
 };
