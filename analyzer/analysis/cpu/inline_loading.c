@@ -21,6 +21,7 @@
  * which nothing else has; or in a loader, of which Python's stacks know. */
 #define LEAST_TRAINING_SHARE 0.02
 #define LEAST_BACKWARD 2
+#define LEAST_OPTIMIZER_STEPS 20
 #define LEAST_FETCHES 2
 /* Python's part of reading samples is loading, where at least this share of the time is in files of data or decoders.
  */
@@ -220,8 +221,8 @@ pt_u16 *pt_training_codes(const struct pt_cpu_view *view)
     return kinds;
 }
 
-struct pt_training_window pt_training_window(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu,
-                                             pt_u32 thread, const pt_u16 *kinds)
+static struct pt_training_window sampled_window(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu,
+                                                pt_u32 thread, const pt_u16 *kinds)
 {
     struct pt_training_window window = {0};
     pt_i64 n = 0;
@@ -239,6 +240,21 @@ struct pt_training_window pt_training_window(const struct pt_cpu_view *view, con
     }
     const pt_i64 apart_ns = n > 1 ? (window.end_ns - window.start_ns) / (n - 1) : 0;
     return (struct pt_training_window){window.start_ns - apart_ns, window.end_ns + apart_ns};
+}
+
+struct pt_training_window pt_training_window(const struct pt_profile *profile, pt_u32 stage, pt_u32 thread,
+                                             const pt_u16 *kinds)
+{
+    struct pt_training_window window =
+        sampled_window(&profile->facts->views[stage], pt_facts_cpu(profile->facts, stage), thread, kinds);
+    const double from_ns = 1e9 * pt_stage_number(profile, stage, "training.steps.from_s");
+    const double until_ns = 1e9 * pt_stage_number(profile, stage, "training.steps.until_s");
+    if (!(until_ns > from_ns))
+        return window;
+    const bool is_sampled = window.end_ns > 0;
+    window.start_ns = is_sampled && (double)window.start_ns < from_ns ? window.start_ns : (pt_i64)from_ns;
+    window.end_ns = is_sampled && (double)window.end_ns > until_ns ? window.end_ns : (pt_i64)until_ns;
+    return window;
 }
 
 /* Checkpoints, and what NumPy does behind the steps: metrics and logs. In a loader nothing is: a JPEG may be written to
@@ -287,11 +303,13 @@ static void count(struct share *share, pt_u16 kind, bool is_outside_calls, bool 
     share->behind.python += is_python && pt_is_behind_steps(kind);
 }
 
-static struct share share_of(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu, pt_u32 thread)
+static struct share share_of(const struct pt_profile *profile, pt_u32 stage, pt_u32 thread)
 {
+    const struct pt_cpu_view *view = &profile->facts->views[stage];
+    const struct pt_cpu_timeline *cpu = pt_facts_cpu(profile->facts, stage);
     struct share share = {0};
     PT_AUTO(pt_freep) pt_u16 *kinds = pt_training_codes(view);
-    const struct pt_training_window training = pt_training_window(view, cpu, thread, kinds);
+    const struct pt_training_window training = pt_training_window(profile, stage, thread, kinds);
     share.in_training_s = (double)(training.end_ns - training.start_ns) / 1e9;
     for (size_t i = cpu->first[thread]; i < cpu->first[thread + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
@@ -367,14 +385,15 @@ void pt_loading(struct pt_profile *profile, pt_u32 stage, const struct pt_cpu_vi
 {
     struct pt_metrics *metrics = &profile->metrics;
     const struct pt_scope scope = pt_scope_stage(stage);
-    const struct share share = share_of(view, pt_facts_cpu(profile->facts, stage), main_thread);
+    const struct share share = share_of(profile, stage, main_thread);
     /* What others took of the CPUs says nothing about the program. */
     const double wall_s = (double)pt_profile_stage_wall_ns(profile, stage) / 1e9 -
                           (main_thread ? (double)pt_cpu_runnable_ns(&view->data->times[main_thread]) / 1e9 : 0);
     const bool is_loader_seen = has_loader(&share);
     const double trains = share.framework + share.operation;
-    const bool is_training =
-        trains >= LEAST_TRAINING_SHARE * share.all || share.backward >= LEAST_BACKWARD || is_loader_seen;
+    const bool is_training = trains >= LEAST_TRAINING_SHARE * share.all || share.backward >= LEAST_BACKWARD ||
+                             is_loader_seen ||
+                             pt_stage_number(profile, stage, "training.optimizer_steps.count") >= LEAST_OPTIMIZER_STEPS;
     if (!main_thread || !is_training || share.all <= 0 || wall_s <= 0)
         return;
     const double sample_s = view->sample_s[main_thread];

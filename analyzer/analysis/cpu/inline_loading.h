@@ -10,12 +10,14 @@
 #include "training_code.h"
 
 /* From the first time that a thread is seen in an operation, or reads a batch, to the last: before it programs start,
- * behind it they end. Each end is as far out as two of them are apart. */
+ * behind it they end. Each end is as far out as two of them are apart. Where a training was seen by its phases, at
+ * least from its first step to its last: of steps that hardly take anything beside what is called between them there
+ * are few samples. */
 struct pt_training_window {
     pt_i64 start_ns, end_ns;
 };
-struct pt_training_window pt_training_window(const struct pt_cpu_view *view, const struct pt_cpu_timeline *cpu,
-                                             pt_u32 thread, const pt_u16 *codes);
+struct pt_training_window pt_training_window(const struct pt_profile *profile, pt_u32 stage, pt_u32 thread,
+                                             const pt_u16 *codes);
 
 /* Of each frame, bits of pt_training_code; to be freed. */
 pt_u16 *pt_training_codes(const struct pt_cpu_view *view);

@@ -170,12 +170,13 @@ static void add_training(double *cost, const struct pt_cpu_state *state, pt_u16 
     cost[PT_STACK_IN_CALLS_S] += state->part ? s : 0;
 }
 
-static void what_the_critical_one_ran(struct sums *sums, const struct pt_facts *facts, pt_u32 stage, pt_u32 critical,
-                                      const pt_u16 *codes)
+static void what_the_critical_one_ran(struct sums *sums, const struct pt_profile *profile, pt_u32 stage,
+                                      pt_u32 critical, const pt_u16 *codes)
 {
+    const struct pt_facts *facts = profile->facts;
     const struct pt_cpu_timeline *cpu = pt_facts_cpu(facts, stage);
     const struct pt_cpu_view *view = &facts->views[stage];
-    const struct pt_training_window training = pt_training_window(view, cpu, critical, codes);
+    const struct pt_training_window training = pt_training_window(profile, stage, critical, codes);
     const double s = view->sample_s[critical];
     for (size_t i = cpu->first[critical]; i < cpu->first[critical + 1]; i++) {
         const struct pt_cpu_state *state = &cpu->states[i];
@@ -253,7 +254,7 @@ static void what_ran(struct pt_profile *profile, pt_u32 stage, const struct pt_p
     fini(&beside);
     pt_path_weights_close(&weights);
     if (critical)
-        what_the_critical_one_ran(&sums, profile->facts, stage, critical, codes);
+        what_the_critical_one_ran(&sums, profile, stage, critical, codes);
     keep(profile, stage, &sums);
     pt_metrics_set(&profile->metrics, pt_scope_stage(stage), "cpu.imports_s", pt_real(imports_s));
 }

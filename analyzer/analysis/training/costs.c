@@ -229,6 +229,18 @@ static void set_checkpoints(struct pt_metrics *metrics, struct pt_scope scope, c
                    pt_real(pt_percent_of(total_ns, sums->train_ns + beside_ns)));
 }
 
+/* From when until when steps were made, each end as far out as two of them are apart: what one begins with comes before
+ * its phases. Of several trainings nobody knows which one the critical thread is in. */
+static void set_steps(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_world *world)
+{
+    const struct pt_loop_results *loop = world->n_counted == 1 ? world->counted[0] : NULL;
+    if (!loop || loop->steps < 2 || !loop->steps_until_ns)
+        return;
+    const pt_i64 apart_ns = (loop->steps_until_ns - loop->steps_from_ns) / ((pt_i64)loop->steps - 1);
+    pt_metrics_set(metrics, scope, "training.steps.from_s", pt_seconds(loop->steps_from_ns - apart_ns));
+    pt_metrics_set(metrics, scope, "training.steps.until_s", pt_seconds(loop->steps_until_ns + apart_ns));
+}
+
 static void set_costs(struct pt_metrics *metrics, struct pt_scope scope, const struct pt_world *world,
                       double (*costs)[COST__COUNT], double wall_s)
 {
@@ -254,6 +266,7 @@ void pt_training_costs(const struct pt_trainings *results, pt_u32 stage, const s
         sums.waits_s += costs[i][COST_WAITS];
     }
     set_shares(metrics, scope, &sums);
+    set_steps(metrics, scope, world);
     pt_metrics_set(metrics, scope, "training.processes.at_once", pt_integer(pt_world_at_once(world)));
     pt_metrics_set(metrics, scope, "training.workers.kept_percent",
                    pt_real(all_keep_workers(results->profile->session, world) ? 100 : 0));

@@ -59,8 +59,9 @@ struct pt_loop_results {
     pt_u64 backwards, optimizer_steps, skipped_steps, optimizers;
     pt_u64 compiles, recompiles;
     pt_i64 compile_ns, recompile_ns;
-    pt_i64 uncached_ns;       /* of that, making code that was in no cache */
-    pt_i64 from_ns, until_ns; /* its first phase, and the end of its last one */
+    pt_i64 uncached_ns;                   /* of that, making code that was in no cache */
+    pt_i64 from_ns, until_ns;             /* its first phase, and the end of its last one */
+    pt_i64 steps_from_ns, steps_until_ns; /* of these, backward passes and steps alone; until 0 = it made none */
     /* Of all passes, however few are kept. */
     pt_i64 longest_validation_ns;
     pt_i64 by_mode_ns; /* of validations known by their model's mode alone */

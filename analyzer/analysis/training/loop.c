@@ -207,6 +207,12 @@ static void note_time(struct pt_loop_results *results, enum pt_phase kind, pt_i6
         results->from_ns = from_ns;
     if (until_ns > results->until_ns)
         results->until_ns = until_ns;
+    if (kind != PT_PHASE_backward && kind != PT_PHASE_optimizer_step && kind != PT_PHASE_train_step)
+        return;
+    if (!results->steps_until_ns || from_ns < results->steps_from_ns)
+        results->steps_from_ns = from_ns;
+    if (until_ns > results->steps_until_ns)
+        results->steps_until_ns = until_ns;
 }
 
 /* ---- phases begin ---- */
